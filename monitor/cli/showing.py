@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from monitor.drift.records.values import MovingPriors
     from monitor.drift.records.verdict import Verdict
     from monitor.read.results import Evaluations, Results
+    from monitor.read.standing import Standing
     from monitor.words.trust import Trust
 
 
@@ -151,12 +152,18 @@ def _failing(
         return None
     groups, found = groups_of(fail_on), dict[str, Mapping[str, Sequence[str]]]()
     for name in names:
-        model = config.shown(name)
+        model, results = config.shown(name), results_of(config, name)
         asked = [segment] if segment else model.every_segment
-        stands = standings(results_of(config, name), asked, nearest_to_week(model.windows))
-        if failed := failing(stands, groups):
+        stands = standings(results, asked, nearest_to_week(model.windows))
+        newest = next((s.verdict.day for s in stands.values() if s.verdict), None)
+        old = newest is not None and _is_old(results, model, newest, _today(model))
+        if failed := failing(stands, groups, old=old):
             found[name] = failed
     return found
+
+
+def _today(model: "Model") -> date:
+    return now().astimezone(ZoneInfo(model.time_zone)).date()
 
 
 def _end_with(failed: Failed | None, *, as_json: bool) -> None:
@@ -192,13 +199,22 @@ def _show_all(config: "Config", failed: Failed | None, *, as_json: bool) -> None
 def _trust(
     results: "Results",
     model: "Model",
-    segment: str,
-    verdict: "Verdict",
+    stands: "Standing",
     beside: "Sequence[Verdict]",
-) -> "Trust":
-    """Say whether a segment can be trusted, beside the verdicts of all, and what to do."""
+    today: date,
+) -> tuple["Trust | None", bool]:
+    """Say whether a segment can be trusted, what to do, and whether the verdict is old.
+
+    A drift in a segment counts for the whole: `beside` are the verdicts of all.
+    """
     from monitor.drift.records.verdict import DRIFTING
-    from monitor.words.trust import trust
+    from monitor.report.verdicts import few_known
+    from monitor.words.trust import grown_old, trust
+
+    verdict = stands.verdict
+    if verdict is None:
+        return None, False
+    segment = verdict.segment
 
     elsewhere = [
         other.segment
@@ -207,7 +223,19 @@ def _trust(
     ]
     awaits_first = verdict.facts.obstacle == "no reference" and not model.verdicts.references
     until_first = _until_first(results, model) if awaits_first else ""
-    return trust(verdict, elsewhere, until_first, model.maps, counted=model.has_places)
+    said = trust(
+        *(verdict, elsewhere, until_first, model.maps),
+        counted=model.has_places,
+        few_known=few_known(stands),
+    )
+    old = _is_old(results, model, verdict.day, today)
+    return (grown_old(said, results.model, (today - verdict.day).days) if old else said), old
+
+
+def _is_old(results: "Results", model: "Model", newest: date, today: date) -> bool:
+    from monitor.read.standing import is_old
+
+    return is_old(results.days("verdicts"), newest, today, model.settled_after)
 
 
 def _until_first(results: "Results", model: "Model") -> str:
@@ -255,9 +283,9 @@ def _show_newest(
     week, latest = nearest_to_week(model.windows), newest(results)
     stands, beside = latest.of(segment, week), latest.verdicts
     last = stands.verdict.day if stands.verdict else None
-    trusted = _trust(results, model, segment, stands.verdict, beside) if stands.verdict else None
+    today = _today(model)
+    trusted, old = _trust(results, model, stands, beside, today)
     labels = labels_of(results, model, stands)
-    today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
     of_values = who_has_taken_values(results, stands.verdict, today)
     strata = _strata(config, name, stands.verdict)
@@ -275,8 +303,7 @@ def _show_newest(
         further |= {} if failed is None else {"failed_on": failed}
         print_json({**content, **further})
         return
-    age, briefly = model.settled_after + 1, window is None
-    say(standing_text(stands, trusted, today, taken, usual_age=age, briefly=briefly))
+    say(standing_text(stands, trusted, today, taken, old=old, briefly=window is None))
     _say_warnings(name, of_values, strata, (*labels.sentences, *_mixed(config, name, chosen)))
     say_doubts("", model.doubts)
     if recent:

@@ -41,7 +41,9 @@ def groups_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, list[str]]:
+def failing(
+    stands: Mapping[str, Standing], groups: Iterable[str], *, old: bool = False
+) -> dict[str, list[str]]:
     """List the segments of a model for which a call fails, by group.
 
     Parameters
@@ -50,6 +52,9 @@ def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, 
         What stands of each segment that is asked about.
     groups : iterable of str
         Some of `GROUPS`.
+    old : bool
+        Whether later days than that of the verdicts must have settled, as `is_old` says: of these
+        nothing is known.
 
     Returns
     -------
@@ -60,7 +65,8 @@ def failing(stands: Mapping[str, Standing], groups: Iterable[str]) -> dict[str, 
         group: [
             name
             for name, standing in stands.items()
-            if _fails(group, standing) and not (group == OF_WHOLE and name != WHOLE in stands)
+            if (_fails(group, standing) or (old and group == OF_WHOLE))
+            and not (group == OF_WHOLE and name != WHOLE in stands)
         ]
         for group in groups
     }

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
@@ -16,6 +17,8 @@ from monitor.drift.records.detector import Incident
 from monitor.drift.records.verdict import WEEK, Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation, MapGain
 from monitor.read.results import Results
+
+RECENT = 31  # verdicts whose pauses say how often there is one
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,25 @@ class Newest:
         of_days = (*waiting, *filter(None, [final.get(1)]))
         alone = next((e for e in of_days if verdict and e.day == verdict.day), None)
         return _together(verdict, alone, final, window, waiting)
+
+
+def is_old(days: Sequence[date], newest: date, today: date, settled_after: int) -> bool:
+    """Say whether a verdict is so old that later days must have settled without one.
+
+    It is where a week more has passed than outcomes are waited for and than lay between two of the
+    last verdicts, because some models are judged once in a month.
+
+    Examples
+    --------
+    >>> daily = [date(2026, 3, day) for day in range(1, 11)]
+    >>> [is_old(daily, daily[-1], date(2026, 3, day), 2) for day in (20, 21)]
+    [False, True]
+    >>> monthly = [date(2026, month, 1) for month in (1, 2, 3)]
+    >>> is_old(monthly, monthly[-1], date(2026, 4, 2), 0)
+    False
+    """
+    pauses = [(later - day).days for day, later in pairwise(days[-RECENT:])]
+    return (today - newest).days > settled_after + max(pauses, default=1) + WEEK
 
 
 def nearest_to_week(windows: Iterable[int]) -> int:

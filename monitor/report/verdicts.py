@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.base.segment_names import shown
-from monitor.drift.records.verdict import WEEK, Verdict
+from monitor.config.schema import Verdicts
+from monitor.drift.records.verdict import Verdict
 from monitor.evaluation.evaluation import Evaluation, Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
@@ -19,11 +20,13 @@ from monitor.report.columns import in_lines, verdict_cells
 from monitor.report.tables import plain_table
 from monitor.words.advice import COUNTED_AGAIN, what_can_be_found
 from monitor.words.advice import sensitivity as able_to_find
+from monitor.words.label_change import ASKED, few_outcomes
 from monitor.words.numbers import percent
 from monitor.words.trust import Trust
 from monitor.words.verdict import WITHHELD
 from monitor.words.windows import map_sentence, week_sentences
 
+LEAST_KNOWN = Verdicts.outcome_coverage_limit  # that of the alert too
 MOST_REASONS = 5  # sentences of a first look
 PROMISE = "On average at least", "Such an alert is false"
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
@@ -44,8 +47,23 @@ COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
 
 def reasons(standing: Standing) -> tuple[str, ...]:
-    """Give the sentences of the verdict, and those on the error of the week."""
-    return (*(standing.verdict.reasons if standing.verdict else ()), *about_week(standing))
+    """Give the sentences of the verdict, and those on the day's outcomes and the week's error."""
+    of_verdict = standing.verdict.reasons if standing.verdict else ()
+    return (*about_outcomes(standing), *of_verdict, *about_week(standing))
+
+
+def few_known(standing: Standing) -> str:
+    """Say that few outcomes of the day are known, where CalibrationOutcomesMissing does."""
+    alone, week = standing.alone, standing.week
+    if not alone or not week or not alone.final or not alone.coverage < LEAST_KNOWN * week.coverage:
+        return ""
+    return few_outcomes(alone.day, alone.coverage, week.coverage)
+
+
+def about_outcomes(standing: Standing) -> tuple[str, ...]:
+    """Say it in a sentence."""
+    said = few_known(standing)
+    return (f"{said[0].upper()}{said[1:]}: {ASKED['lost']}",) if said else ()
 
 
 def about_week(standing: Standing) -> tuple[str, ...]:
@@ -101,23 +119,22 @@ def standing_text(
     today: date,
     taken: str | None = None,
     *,
-    usual_age: int,
+    old: bool,
     briefly: bool = False,
 ) -> RenderableType:
     """Write the verdict, an answer and its reasons, causes of the week's error, and expectations.
 
-    A verdict is old if it is a week older than `usual_age`: days to wait for outcomes. `briefly`
-    names five reasons at most, and only says that there are expectations.
+    `briefly` names five reasons at most, and only says that there are expectations.
     """
     parts = list[RenderableType]()
     longer = f"--windows {standing.week.window_days if standing.week else 1}"
     if v := standing.verdict:
         age = (today - v.day).days
-        old = f" ({age:,} days ago)" if age > usual_age + WEEK else ""
-        head = Text(f"\n{v.model}, segment {shown(v.segment)}, {v.day}{old}: ", style="bold")
+        ago = f" ({age:,} days ago)" if old else ""
+        head = Text(f"\n{v.model}, segment {shown(v.segment)}, {v.day}{ago}: ", style="bold")
         head.append(v.state, style=COLOURS.get(v.state, "yellow"))
         able = (what_can_be_found(v.detectable),) if v.detectable else ()
-        sentences = (*v.reasons, *able, *about_week(standing))
+        sentences = (*about_outcomes(standing), *v.reasons, *able, *about_week(standing))
         parts.append(head)
         if trusted:
             parts += [_said("Can it be trusted? ", trusted.answer)]

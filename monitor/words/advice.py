@@ -54,15 +54,23 @@ def late_outcomes(late: Late) -> str:
         for kind, share in shares.items()
         if share > 1.0 - ENOUGH
     ]
-    wait = (
-        f"set settled_after to {late.enough_after}, by when {percent(ENOUGH, 0)} have arrived"
-        if late.enough_after is not None
-        else "raise settled_after; so far the delays are too long to say how far"
-    )
     return (
         f"On average {' and '.join(kinds)} of a day arrive later than settled_after "
-        f"({late.settled_after} days), so the outcomes are incomplete; {wait}."
+        f"({late.settled_after} days), so the outcomes are incomplete; {waiting_longer(late)}."
     )
+
+
+def waiting_longer(late: Late) -> str:
+    """Say for how long to wait, in the words of a command.
+
+    Examples
+    --------
+    >>> waiting_longer(Late(6, 0.09, 0.0, 8))
+    'set settled_after to 8, by when 95 % have arrived'
+    """
+    if late.enough_after is None:
+        return "raise settled_after; so far the delays are too long to say how far"
+    return f"set settled_after to {late.enough_after}, by when {percent(ENOUGH, 0)} have arrived"
 
 
 def shorter_wait(

@@ -1,5 +1,6 @@
 """Labels that changed since a drift began, in words. Pure."""
 
+from datetime import date
 from functools import partial
 
 from monitor.drift.records.day_evidence import TOLD, Changed, LabelChange
@@ -85,6 +86,18 @@ def covered(coverage: Coverage) -> str:
     digits = 0 if abs(coverage.now - coverage.before) > LESS_COVERED else 1
     now, before = (percent(share, digits) for share in (coverage.now, coverage.before))
     return f"{now} of the predictions have an outcome, {before} in the reference"
+
+
+def few_outcomes(day: date, known: float, usual: float) -> str:
+    """Say in a few words how few predictions of a day have an outcome, beside the days before.
+
+    Examples
+    --------
+    >>> few_outcomes(date(2026, 2, 12), 0.333, 0.905)
+    'only 33 % of the predictions of 2026-02-12 have an outcome, 90 % over the week'
+    """
+    now, before = percent(known, 0), percent(usual, 0)
+    return f"only {now} of the predictions of {day} have an outcome, {before} over the week"
 
 
 def lost_or_prior(share: float) -> str:

@@ -14,9 +14,10 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.facts import Coverage, Obstacle, ReferenceChange, Scores
+from monitor.drift.records.facts import Obstacle, ReferenceChange, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.words import label_change
+from monitor.words.advice import waiting_longer
 from monitor.words.broken import STEP
 from monitor.words.improved import fits_in_short, from_where_to_where, rebased
 from monitor.words.level import (
@@ -57,6 +58,7 @@ COUNTED_AGAIN = Trust(
     "Not surely: the same entities seem to be counted again.",
     "Set predictions.entity to the columns that name customers, devices or campaigns.",
 )
+MIX = "Ask how the column of the segments is written since: their shares are far from usual."
 ANSWERS: Mapping[State, Trust] = {
     "ok": Trust("Yes: no evidence of a change since the reference.", "Nothing."),
     "prior_shift": Trust(
@@ -105,6 +107,7 @@ def trust(
     maps: Maps = "parts",
     *,
     counted: bool = True,
+    few_known: str = "",
 ) -> Trust:
     """Answer for someone who reads nothing else.
 
@@ -120,6 +123,8 @@ def trust(
         What `recalibrate` can fit a map of.
     counted : bool
         Whether values of columns are counted every day, as for `where_command`.
+    few_known : str
+        What `few_outcomes` says of the day.
     """
     says_where = where_command(verdict.model, counted=counted)
     command = f"calibration-monitor show --model {verdict.model} --segment"
@@ -138,7 +143,24 @@ def trust(
             f"Not everywhere: {values_in_short(values, NAMED)}.",
             step_for(verdict.model, values[0]),
         )
-    return _judged(verdict, maps, _repair(verdict, maps, says_where))
+    return _judged(verdict, maps, _repair(verdict, maps, says_where), few_known)
+
+
+def grown_old(said: Trust, model: str, age: int) -> Trust:
+    """Answer by a verdict after which later days must have settled.
+
+    Examples
+    --------
+    >>> grown_old(Trust("Yes: no evidence of a change.", "Nothing."), "ads", 40).answer
+    'Unknown: the newest verdict is 40 days old. It said: Yes: no evidence of a change.'
+    """
+    if not said.answer.startswith("Yes"):
+        return said
+    return Trust(
+        f"Unknown: the newest verdict is {age:,} days old. It said: {said.answer}",
+        "Ask why no later day was judged; "
+        f"calibration-monitor run --model {quote(model)} judges the newest settled day.",
+    )
 
 
 def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
@@ -162,7 +184,7 @@ def _not_judged(v: Verdict, until_first: str, repair: str) -> Trust:
     return Trust("Unknown: the day could not be judged.", "See why below.")
 
 
-def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
+def _judged(v: Verdict, maps: Maps, repair: str, few_known: str) -> Trust:
     if v.state in DRIFTING and v.incident:
         return _drifting(v, v.incident, maps, repair)
     if v.state == "acknowledged":
@@ -175,7 +197,8 @@ def _judged(v: Verdict, maps: Maps, repair: str) -> Trust:
         step = f"calibration-monitor recalibrate --model {v.model} fits a map."
         step = NO_MAP if maps == "none" else step
         return Trust(f"As far as before: even in the reference scores are {faults}.", step)
-    return _so_far(v, _of_level_today(v) or ANSWERS[v.state])
+    answer = _so_far(v, _of_level_today(v, few_known) or ANSWERS[v.state])
+    return answer._replace(step=MIX) if v.facts.mix and answer.step == "Nothing." else answer
 
 
 def _of_plan(v: Verdict, until: date) -> Trust:
@@ -208,12 +231,12 @@ def _so_far(v: Verdict, answer: Trust) -> Trust:
     return answer
 
 
-def _of_level_today(v: Verdict) -> Trust | None:
+def _of_level_today(v: Verdict, few_known: str) -> Trust | None:
     """Answer where the level of the day, or of the week, is off without an incident."""
     ask = f"Ask what was released on {v.day}, or changed in the service. Look again tomorrow."
     if v.facts.today:
         return Trust(f"Not today: {today_in_short(v.facts.today)}.", ask)
-    if v.facts.covered and (answer := _of_coverage(v.state, v.facts.covered)):
+    if answer := _of_coverage(v, few_known):
         return answer
     if v.facts.one_day:
         return Trust(f"Not today: {one_day_in_short(v.facts.one_day)}.", ask)
@@ -240,13 +263,16 @@ def _of_scores(scores: Scores) -> Trust | None:
     return None
 
 
-def _of_coverage(state: State, coverage: Coverage) -> Trust | None:
-    """Answer where the share of the outcomes that are known changed; None where it only rose."""
-    of, step = label_change.covered(coverage), label_change.ASKED["lost"]
-    if state == "prior_shift":
-        step = f"{step} If none is missing: {ANSWERS['prior_shift'].step}"
+def _of_coverage(v: Verdict, few_known: str) -> Trust | None:
+    """Answer where fewer outcomes are known than usual; None where there are not."""
+    coverage, step = v.facts.covered, label_change.ASKED["lost"]
+    of = few_known or (label_change.covered(coverage) if coverage else "")
+    if v.facts.late:
+        step = f"{waiting_longer(v.facts.late).capitalize()}."
+    if of and v.state == "prior_shift":
+        step = f"{step} If none is missing, see CalibrationPriorShift in the runbook."
         return Trust(f"Not surely: the base rate moved, and {of}.", step)
-    if state == "ok" and coverage.now < coverage.before:
+    if v.state == "ok" and (few_known or (coverage and coverage.now < coverage.before)):
         return Trust(f"Yes, as far as outcomes are known: {of}.", step)
     return None
 

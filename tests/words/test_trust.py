@@ -5,7 +5,9 @@ from datetime import date
 
 import pytest
 
+from monitor.days.arrivals import Late
 from monitor.drift.records.facts import Coverage, Facts, Scores
+from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.verdict import DRIFTING, State
 from monitor.words.next_steps import next_steps
 from monitor.words.trust import NO_MAP, Need, first_verdict, trust
@@ -90,6 +92,44 @@ def test_outcomes_that_stopped_are_asked_for(before: float, now: float, answer: 
 
     assert found.answer.startswith(answer)
     assert ("Ask whether the join is complete" in found.step) == (now < before)
+
+
+@pytest.mark.parametrize(
+    ("state", "begins"),
+    [("ok", "Yes, as far as outcomes are known: "), ("prior_shift", "Not surely: the base rate")],
+)
+def test_a_day_of_which_few_outcomes_are_known_is_asked_for(state: State, begins: str) -> None:
+    """One file that was read before it was whole leaves the week as it was."""
+    plain = Facts(false_alert_days=1_000)
+    verdict = replace(verdict_of(Drawn(0)), state=state, facts=plain, values=None, reached=0.0)
+
+    found = trust(verdict, few_known="only 33 % of the predictions of 2026-03-07 have an outcome")
+
+    assert found.answer.startswith(begins)
+    assert "only 33 % of the predictions of 2026-03-07 have an outcome" in found.answer
+    assert "run these days again" in found.step
+
+
+def test_outcomes_that_come_too_late_are_waited_for() -> None:
+    """Where it is known how late they come, nobody asks which source stopped."""
+    late = Late(6, 0.09, 0.0, 8)
+    facts = Facts(false_alert_days=1_000, covered=Coverage(0.97, 0.85), late=late)
+    verdict = replace(verdict_of(Drawn(0)), state="prior_shift", facts=facts, values=None)
+
+    assert trust(verdict).step == (
+        "Set settled_after to 8, by when 95 % have arrived. If none is missing, see "
+        "CalibrationPriorShift in the runbook."
+    )
+
+
+def test_segments_that_moved_far_are_not_nothing_to_do() -> None:
+    """There is a ticket of it, CalibrationMixMoved."""
+    moved = MovedMix((MovedShare("other", 0.0, 0.1, 1.0),), (), 100)
+    facts = Facts(false_alert_days=1_000, mix=moved)
+    verdict = replace(verdict_of(Drawn(0)), state="ok", facts=facts, values=None, reached=0.0)
+
+    assert trust(verdict).answer.startswith("Yes: ")
+    assert trust(verdict).step.startswith("Ask how the column of the segments is written")
 
 
 @pytest.mark.parametrize(("below", "above"), [(0.16, 0.0), (0.0, 0.2), (0.04, 0.04)])
