@@ -105,7 +105,6 @@ def finish(
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
     from monitor.pipeline.runs.grouping import grouped
-    from monitor.words.advice import late_outcomes
 
     if as_json:
         print_json({"reports": reports, "new_models": begun, "delivered_again": again})
@@ -124,8 +123,7 @@ def finish(
                 "because their outcomes came after this --as-of; backfill --recompute replaces "
                 "them."
             )
-        if report.late:
-            say_line(f"{report.model}: {late_outcomes(report.late)}", style="yellow")
+        _say_of_outcomes(report)
         _say_what_was_damaged(report)
         for lost in report.left_out:
             say_line(f"{report.model}: {lost}")
@@ -136,6 +134,16 @@ def finish(
     if reports and not as_json and len(reports) + len(errors) > 1:
         say_line(summary_of(reports, errors))
     stop_at_failures(reports, errors)
+
+
+def _say_of_outcomes(report: "RunReport") -> None:
+    """Say which final days do not know all of their outcomes, and what to do."""
+    from monitor.words.advice import changed_logs, late_outcomes
+
+    if report.changed:
+        say_line(f"{report.model}: {changed_logs(report.model, report.changed)}", style="yellow")
+    if report.late:
+        say_line(f"{report.model}: {late_outcomes(report.late)}", style="yellow")
 
 
 def summary_of(reports: Sequence["RunReport"], errors: Sequence[ConfigError | DataError]) -> str:

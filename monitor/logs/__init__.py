@@ -39,6 +39,7 @@ from monitor.logs.sources.source import (
     days_of,
     describe_inputs,
     has_day,
+    has_files_of_days,
     present_days,
     versions_of_tables,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
+    "has_files_of_days",
     "is_counted_there",
     "newest_day",
     "newest_settled_day",

@@ -1,7 +1,9 @@
 """What a person should know or mend before a verdict can say more. Pure."""
 
+from collections.abc import Sequence
 from datetime import date
 from math import isfinite
+from shlex import quote
 
 from monitor.days.arrivals import COMPLETE, ENOUGH, Delay, Late, enough_after
 from monitor.drift.records.day_evidence import Family, WrongLabels
@@ -44,6 +46,21 @@ TOO_LONG = 60  # days until a slope of 0.7 is found
 def ended(text: str) -> str:
     """End a sentence with a full stop, if it has none."""
     return text if text.endswith(".") else f"{text}."
+
+
+def changed_logs(model: str, days: Sequence[date]) -> str:
+    """Say which days were read from other files than there are, and what reads them again.
+
+    Examples
+    --------
+    >>> changed_logs("ads", [date(2026, 2, 12)])[:57]
+    'the logs of 2026-02-12 have changed since they were read;'
+    """
+    more = f" to {days[-1]} ({len(days)} days)" if len(days) > 1 else ""
+    return (
+        f"the logs of {days[0]}{more} have changed since they were read; calibration-monitor "
+        f"backfill --model {quote(model)} --from {days[0]} --to {days[-1]} reads them again."
+    )
 
 
 def late_outcomes(late: Late) -> str:

@@ -15,7 +15,7 @@ from tests.conftest import Command, Ended, Project
 from tests.support.servers import PATIENCE, started, wait_for
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
-THIRD, FOURTH, FIFTH, SIXTH = (date(2026, 3, n) for n in (3, 4, 5, 6))
+SECOND, THIRD, FOURTH, FIFTH, SIXTH = (date(2026, 3, n) for n in (2, 3, 4, 5, 6))
 RUN = ("run", "--as-of", "2026-03-07")
 
 
@@ -64,6 +64,24 @@ class TestCatchUp:
 
         assert command(*RUN).code == 0
         assert stored_days(gap) == done
+
+    def test_says_whose_logs_changed(self, project: Project, command: Command) -> None:
+        """A file that was read before it was whole: its day is final, and no run reads it again."""
+        whole = project.rows("outcomes", SECOND)
+        project.write("outcomes", {name: each[:20] for name, each in whole.items()}, SECOND)
+        for day in (THIRD, FOURTH, FIFTH, SIXTH):
+            for kind in ("predictions", "outcomes"):
+                project.write(kind, project.rows(kind, day), day)
+        half = command("backfill", "--model", "ctr", "--from", "2026-03-01", "--to", FOURTH)
+        project.write("outcomes", whole, SECOND)
+        then = command(*RUN)
+        again = command("backfill", "--model", "ctr", "--from", SECOND, "--to", SECOND)
+
+        said = "ctr: the logs of 2026-03-02 have changed since they were read; calibration-monitor "
+        assert "have changed since" not in half.out + again.out
+        assert said in then.out
+        assert "backfill --model ctr --from 2026-03-02 --to 2026-03-02 reads them" in then.out
+        assert "have changed since" not in command(*RUN).out
 
     def test_makes_up_no_past(self, gap: Project, command: Command) -> None:
         """Without a stored day there is nothing to catch up: `backfill` does the past."""

@@ -224,6 +224,13 @@ def has_day(model: Model, kind: Kind, day: date) -> bool:
     return bool(present_days(model, kind, [day]))
 
 
+def has_files_of_days(model: Model) -> bool:
+    """Return whether the place of each log names the day."""
+    one, two = date(2026, 1, 1), date(2026, 1, 2)
+    own = KINDS[:1] if model.outcomes.in_predictions else KINDS
+    return all(place_of(model, kind, one) != place_of(model, kind, two) for kind in own)
+
+
 def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -> OpenLog:
     """Open some days of a log.
 

@@ -1,11 +1,13 @@
 """What the summary of a day rests on, and whether that is still what it was."""
 
-from datetime import date
+from contextlib import suppress
+from datetime import date, timedelta
 
 from monitor.base import program
 from monitor.base.errors import DataError
 from monitor.config import Model
-from monitor.logs import describe_inputs, outcome_days
+from monitor.days.settling import Settling
+from monitor.logs import describe_inputs, has_files_of_days, outcome_days, present_days
 from monitor.pipeline.days.progress import fingerprint
 from monitor.store.store import Store
 
@@ -35,6 +37,36 @@ def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) 
     beside = {"columns": model.columns, "entities": model.predictions.entity}
     kinds = ("summaries", *(kind for kind, counted in beside.items() if counted))
     return store.is_made_from(name, day, inputs, kinds)
+
+
+def changed_since_read(
+    store: Store, name: str, model: Model, before: date, *, as_of: date
+) -> tuple[date, ...]:
+    """List the final days of the last `catch_up_days` whose files are others than were read.
+
+    Runs leave a final day alone, so somebody has to ask for it. Where all these days changed, the
+    logs moved, or a setting or the program changed, which reads no day again either. A table and
+    a query change with each day, and of a log that is deleted after some days nobody can say.
+    """
+    if not has_files_of_days(model):
+        return ()
+    first = before - timedelta(days=model.catch_up_days)
+    days = [day for day in store.days("summaries", name) if first <= day < before]
+    final = [day for day in days if store.read_summary(name, day)[0].final]
+
+    def is_changed(day: date) -> bool:
+        read = Settling(model).read_by(day)
+        whole = len(present_days(model, "predictions", read)) == len(read)
+        return whole and _reads_otherwise(store, name, model, day, as_of)
+
+    changed = tuple(filter(is_changed, final))
+    return changed if len(changed) < len(final) else ()
+
+
+def _reads_otherwise(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+    with suppress(DataError):  # its logs are not all there
+        return log_fingerprint(name, model, day, as_of) != store.read_inputs(name, day)
+    return False
 
 
 def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:

@@ -30,6 +30,7 @@ from monitor.pipeline.days.neighbours import (
 )
 from monitor.pipeline.days.progress import Failure, Pace, PhaseProgress
 from monitor.pipeline.days.task import Task
+from monitor.pipeline.days.unchanged import changed_since_read
 from monitor.pipeline.housekeeping.healing import Damage, files, find_all_damage, still_damaged
 from monitor.pipeline.runs.arriving import count_new_arrivals
 from monitor.pipeline.runs.evaluations import evaluate_days, reach
@@ -66,6 +67,8 @@ class RunReport:
         The days without a log, of a model that may have such days.
     kept : tuple of date
         The final days that this run, with its earlier `as_of`, would have made provisional.
+    changed : tuple of date
+        The final days shortly before the range that were read from other files than there are now.
     late : Late or None
         How many outcomes arrive after a day has settled, if they are too many.
     failures : tuple of Failure
@@ -91,6 +94,7 @@ class RunReport:
     failures: tuple[Failure, ...]
     quiet: tuple[date, ...] = ()
     kept: tuple[date, ...] = ()
+    changed: tuple[date, ...] = ()
     late: Late | None = None
     still_missing: tuple[Failure, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -165,8 +169,12 @@ def run(
             tables=tables,
             newest=store.newest_days(name),
         )
-        waited = config.model(name).settled_after
-        return replace(report, late=late(delay_now(store, name, config.model(name)), waited))
+        model = config.model(name)
+        return replace(
+            report,
+            changed=changed_since_read(store, name, model, task.first, as_of=task.as_of),
+            late=late(delay_now(store, name, model), model.settled_after),
+        )
 
 
 @dataclass(frozen=True)

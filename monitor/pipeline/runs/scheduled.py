@@ -28,6 +28,7 @@ from monitor.pipeline.runs.grouping import grouped
 from monitor.pipeline.runs.morning import Call, Morning, beginning, plan_morning
 from monitor.pipeline.runs.run import run
 from monitor.store.store import Store
+from monitor.words.advice import changed_logs
 
 LARGE = 1.2  # times the predictions of the median day
 log = logging.getLogger(__name__)
@@ -216,6 +217,8 @@ def process(
         log.warning("Still missing: %s", message)
     if report.failures:
         raise DataError("\n".join(grouped(name, report.failures)))
+    if report.changed:
+        log.warning("%s: %s", name, changed_logs(name, report.changed))
     for again in delivered_in(config, name, report.summarised):
         log.warning("%s: %s", name, again)
     done = ", ".join(map(str, report.summarised)) or "no day"
