@@ -27,7 +27,7 @@ from monitor.drift.records.detector import (
 )
 from monitor.drift.records.places import Condition
 from monitor.drift.records.region_state import RegionWatch
-from monitor.drift.records.values import OF_LEVEL, OF_VALUE, ValueWatch
+from monitor.drift.records.values import OF_LEVEL, OF_VALUE, UNKNOWN_LEVEL, ValueWatch
 from monitor.drift.records.verdict import Carried
 from monitor.metrics.core.grid import Floats, Singles
 from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, table_of
@@ -69,7 +69,7 @@ def state_of(content: bytes) -> Carried:
     """Read it back."""
     rows = pa.ipc.open_stream(content).read_all().to_pylist()
     of_model = rows[0]
-    values: ValueWatch | None = rebuilt(ValueWatch, of_model["values"])
+    values: ValueWatch | None = rebuilt(ValueWatch, with_levels(of_model["values"]))
     return Carried(
         day=of_model["day"],
         detectors={row["segment"]: detector_of(row) for row in rows},
@@ -126,6 +126,24 @@ def _shaped_regions(watch: RegionWatch) -> RegionWatch:
     )
 
 
+def with_levels(values: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Say that nothing is known of the levels of values, in a file of before, which had none.
+
+    Examples
+    --------
+    >>> values = with_levels({"past": {"names": ["a value"], "levels": None}, "levels": None})
+    >>> values["past"]["levels"][:3], values["levels"]
+    ([0.0, 0.0, inf], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+    if values is None:
+        return None
+    past = values["past"]
+    unknown = [*UNKNOWN_LEVEL] * len(past["names"])
+    none = [0.0] * LEVEL_WIDTH * len(past["names"])
+    past = {**past, "levels": unknown if past.get("levels") is None else past["levels"]}
+    return {**values, "past": past, "levels": values.get("levels") or none}
+
+
 def shaped_values(watch: ValueWatch) -> ValueWatch:
     """Give the arrays of values their rows again."""
     past, of_value = watch.past, (-1, len(OF_VALUE), len(DIRECTIONS))
@@ -135,9 +153,9 @@ def shaped_values(watch: ValueWatch) -> ValueWatch:
             past,
             known=past.known.reshape(of_value),
             new=past.new.reshape(of_value),
-            levels=None if past.levels is None else past.levels.reshape(-1, len(OF_LEVEL)),
+            levels=past.levels.reshape(-1, len(OF_LEVEL)),
         ),
-        levels=None if watch.levels is None else watch.levels.reshape(-1, LEVEL_WIDTH),
+        levels=watch.levels.reshape(-1, LEVEL_WIDTH),
         sums=watch.sums.reshape(-1, len(KINDS)),
         own=watch.own.reshape(-1, len(KINDS)),
     )

@@ -31,7 +31,7 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.facts import Detectable, Facts, Scores, ThirdChoices
 from monitor.drift.records.places import Condition, Explanation, Opposite, Place, Where
 from monitor.drift.records.region_state import Break
-from monitor.drift.records.values import OF_VALUE, ValueIncident, ValuePast, ValueWatch
+from monitor.drift.records.values import OF_LEVEL, OF_VALUE, ValueIncident, ValuePast, ValueWatch
 from monitor.drift.records.verdict import Brief, Carried, Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.fields import columns, layout, rebuilt, table_of
@@ -43,6 +43,7 @@ from monitor.store.state_table import (
     shaped_values,
     state_bytes,
     state_of,
+    with_levels,
 )
 
 # Of some estimates other numbers are said: of a value that explains a drift the standard error too,
@@ -270,7 +271,7 @@ def _open_values(rows: Sequence[dict[str, Any]]) -> ValueWatch:
     """Read back which values drift."""
     known, sums = np.zeros((0, len(OF_VALUE), len(DIRECTIONS))), np.zeros((0, len(KINDS)))
     incidents = tuple(rebuilt(ValueIncident, completed(ValueIncident, row)) for row in rows)
-    past = ValuePast((), known, (), known)
+    past = ValuePast((), known, (), known, np.zeros((0, len(OF_LEVEL))))
     return ValueWatch(date.min, past, sums.astype(np.float32), sums.astype(np.float32), incidents)
 
 
@@ -282,6 +283,7 @@ def _verdict_before(row: dict[str, Any]) -> Verdict:
         row["facts"] = _facts_row(facts)
     detector = detector_of(row)
     row = {name: of for name, of in row.items() if name not in OF_DETECTOR}
+    row["values"] = with_levels(row.get("values"))
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
     return replace(verdict, values=verdict.values and shaped_values(verdict.values))
 

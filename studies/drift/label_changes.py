@@ -22,7 +22,7 @@ from scipy.stats import norm
 
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.evidence.directions import LOST as SHARES
-from monitor.drift.evidence.directions import day_profiles, no_profiles
+from monitor.drift.evidence.directions import day_profiles, no_profiles, rows_of_day
 from monitor.drift.incidents.detecting import gain_of_best
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.day_evidence import DIRECTIONS, TOLD, WrongLabels
@@ -119,7 +119,8 @@ def known_evidence(reference: Reference, days: Sequence[Segments]) -> float:
     """Weigh the lost share against the best distortion of the true curve, log10."""
     true = replace(reference, curve=CENTRES.astype(np.float64))
     none = np.zeros(len(DIRECTIONS))
-    profiles = sum((day_profiles(true, day, none) for day in days), no_profiles())
+    rows = [rows_of_day(true, day) for day in days]
+    profiles = sum((day_profiles(of, none) for of in rows), no_profiles())
     lost = float(np.interp(LOST.share, SHARES, profiles[len(DIRECTIONS)]))
     return (lost - gain_of_best(profiles)) / log(10.0)
 

@@ -171,7 +171,8 @@ def watch_stream(seed: int, world: World, part: Part | None, days: int) -> Outco
     stream = draw_days(rng, world, part)
     before = [next(stream) for _ in range(REFERENCE)]
     reference = fit_reference([{WHOLE: whole} for _, whole in before])
-    past = fit_values(reference, [value_sums(reference, columns) for columns, _ in before])
+    counted = [value_sums(reference, columns) for columns, _ in before]
+    past = fit_values(reference, counted, value_sums(reference, {}))  # no level is looked for
     watch, sums = new_watch(FIRST, past), dict[date, ValueSums]()
     detector, named, opened = new_detector(), dict[Condition, int](), None
     value_days, seconds = 0, 0.0

@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.classes.class_scores import BELOW, ClassScores, fit_class_scores, gains_of_day
 from monitor.drift.classes.class_watch import Rest, advance_classes, decide_classes
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
@@ -203,7 +204,7 @@ def days_of(vectors: Sequence[Vectors], top: int = 0) -> list[Day]:
     counted = []
     for t, (scores, labels) in enumerate(vectors):
         day = day_of_pairs(Rows(FIRST + timedelta(days=t - REFERENCE), scores, labels))
-        counted.append(Day(**{**vars(day), "rest": against_the_rest(scores, labels, top)}))
+        counted.append(Day(**{**vars(day), "rest": {WHOLE: against_the_rest(scores, labels, top)}}))
     return counted
 
 

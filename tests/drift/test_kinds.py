@@ -10,7 +10,7 @@ import pytest
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.directions import SIZES, day_profiles
+from monitor.drift.evidence.directions import SIZES, day_profiles, rows_of_day
 from monitor.drift.evidence.history import learned_day_variances
 from monitor.drift.fold.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.incidents.detecting import best_fit
@@ -75,7 +75,8 @@ def test_a_profile_is_the_ratio_of_conditional_likelihoods() -> None:
     [part] = days[-1].parts.values()
     seen = occupied(part)
 
-    found, plain = (day_profiles(own, days[-1].parts, v) for v in (variances, np.zeros(4)))
+    rows = rows_of_day(own, days[-1].parts)
+    found, plain = (day_profiles(rows, v) for v in (variances, np.zeros(4)))
 
     for j, i in ((0, 0), (1, 5), (2, 9), (3, 15)):
         distortion = SIZES[i] * own.directions[j, seen.cells]
@@ -101,7 +102,8 @@ def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None
     assert incidents[-1].size == pytest.approx(DRIFTS[name].size, abs=0.1)  # 4 % of -2.5 to 2.5
     own, last = reference_of(fit_model_reference(days[:REFERENCE], PLAIN)), incidents[-1]
     usual = learned_day_variances(own, verdicts[-1].detector.history, last.started)
-    since = [day_profiles(own, day.parts, usual) for day in days if day.day >= last.started]
+    rows = [rows_of_day(own, day.parts) for day in days if day.day >= last.started]
+    since = [day_profiles(of, usual) for of in rows]
     assert last.profiles == pytest.approx(np.sum(since, axis=0), rel=1e-5)  # sums of 32 bits
 
 

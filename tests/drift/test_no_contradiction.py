@@ -10,6 +10,7 @@ from math import hypot
 import numpy as np
 import pytest
 
+from monitor.base.segment_names import WHOLE
 from monitor.drift.fold.inputs import Day, Limits, fit_model_reference
 from monitor.drift.records.verdict import Verdict
 from monitor.drift.verdicts.judge import judge
@@ -144,7 +145,7 @@ def judged_classes(name: str, rng: np.random.Generator, rows: int, seed: int) ->
     days, firsts = list[Day](), list[Coarse]()
     for t, (vectors, labels) in enumerate(broken(name, rng, rows, seed)):
         day = day_of_pairs(Rows(FIRST + timedelta(days=t - REFERENCE), vectors, labels))
-        days.append(Day(**{**vars(day), "rest": against_the_rest(vectors, labels)}))
+        days.append(Day(**{**vars(day), "rest": {WHOLE: against_the_rest(vectors, labels)}}))
         firsts.append(of_first_choices(vectors, labels))
     whole, *_ = last_of(days)
     return whole, firsts

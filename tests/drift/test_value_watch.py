@@ -11,8 +11,14 @@ from monitor.days.summary import ColumnPart
 from monitor.drift.curve.reference import Reference, fit_reference
 from monitor.drift.incidents.detecting import alarms_among
 from monitor.drift.records.places import Condition
-from monitor.drift.records.values import ValueWatch
-from monitor.drift.where.value_past import ValueSums, against_others, fit_values, value_sums
+from monitor.drift.records.values import ValuePast, ValueWatch
+from monitor.drift.where.value_past import (
+    NO_LEVEL,
+    ValueSums,
+    against_others,
+    fit_values,
+    value_sums,
+)
 from monitor.drift.where.value_watch import new_watch, watch_day
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.special import expit
@@ -46,7 +52,13 @@ def draw(
     at[:, 0] += [moves.get(name, 0.0) for name in NAMES]
     scores = informations * at + np.sqrt(informations) * rng.normal(size=informations.shape)
     kept = [NAMES.index(name) for name in names]
-    return ValueSums(tuple(names), scores[kept], informations[kept])
+    no_level = np.tile(NO_LEVEL, (len(names), 1))
+    return ValueSums(tuple(names), scores[kept], informations[kept], no_level)
+
+
+def fit(reference: Reference, days: Sequence[ValueSums]) -> ValuePast:
+    """Learn what values were, but no level."""
+    return fit_values(reference, days, value_sums(reference, {}))
 
 
 def fold(
@@ -60,7 +72,7 @@ def fold(
 ) -> list[ValueWatch]:
     """Watch a stream after its reference; the moves end on a day."""
     rng = np.random.default_rng([27, seed])
-    past = fit_values(reference, [draw(rng, {}, shared, known) for _ in range(REFERENCE)])
+    past = fit(reference, [draw(rng, {}, shared, known) for _ in range(REFERENCE)])
     days = [draw(rng, moves if i < until else {}, shared) for i in range(LATER)]
     return watched(new_watch(FIRST, past), days)
 
@@ -156,7 +168,7 @@ def test_the_drift_of_a_value_does_not_begin_before_the_value(reference: Referen
     """On days without it nothing is said of it, so its first day is the earliest one."""
     known, first = [name for name in NAMES if name != MOVED], 12
     rng = np.random.default_rng([29, 1])
-    past = fit_values(reference, [draw(rng, {}, names=known) for _ in range(REFERENCE)])
+    past = fit(reference, [draw(rng, {}, names=known) for _ in range(REFERENCE)])
     without = [draw(rng, {}, names=known) for _ in range(first)]
     days = [*without, *(draw(rng, {MOVED: -1.2}) for _ in range(LATER - first))]
 

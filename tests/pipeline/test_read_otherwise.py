@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ import yaml
 from scipy.special import expit
 
 from monitor.config import load_config
+from monitor.drift.fold.inputs import inputs_of
 from monitor.drift.records.verdict import Verdict
 from monitor.pipeline.days.task import Task
 from monitor.pipeline.runs.run import run
+from monitor.pipeline.verdicts.reading import Readings
+from monitor.pipeline.verdicts.references import read_references
 from monitor.store.store import Store
 
 FIRST, DAYS, CHANGED, ROWS = date(2026, 1, 1), 26, 18, 600
@@ -217,3 +221,20 @@ def test_values_that_are_written_otherwise_are_told_with_their_names(copied: Pat
     for segment in ("a", "b"):
         assert found[segment].facts.obstacle == "no predictions"
         assert found[segment].reasons[0] == "The day has no prediction of this segment."
+
+
+def test_nothing_is_left_to_compare_of_a_day_that_is_read_otherwise(copied: Path) -> None:
+    """Nor do the classes of its segments count against the rest."""
+    configure(copied, **CHANGES["where"][0])
+    backfill(copied, CHANGED, CHANGED)
+    config, store = load_config(copied / "monitor.yaml"), Store(str(copied / "store"))
+    counted = inputs_of(store.read_summary("m", day(CHANGED))[0])
+    part = next(iter(counted.parts.values()))
+    counted = replace(counted, rest={"a": {"one of three": part}}, third=counted.parts)
+
+    (reference,) = read_references(config, "m").fitted
+    compared = Readings(store, "m").compared(counted, reference)
+
+    assert {*compared.unlike} == {"all"}
+    left = compared.parts, compared.third, compared.entities, compared.rest
+    assert not any(left)

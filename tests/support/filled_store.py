@@ -235,7 +235,7 @@ def place(value: str, evidence: float) -> Place:
 
 VALUES = ValueWatch(
     OLDER,
-    ValuePast((), np.zeros((0, 4, 4)), (), np.zeros((0, 4, 4))),
+    ValuePast((), np.zeros((0, 4, 4)), (), np.zeros((0, 4, 4)), np.zeros((0, 7))),
     *np.zeros((2, 0, 8), np.float32),
     (
         ValueIncident(

@@ -110,6 +110,10 @@ class ClassScores:
         """The scores as logged, and adjusted ones if there are any."""
         return [self, self.adjusted] if self.adjusted else [self]
 
+    def rows_of(self, of: int) -> Coarse:
+        """Give the rows of the reference by the scores of a class, given by its number."""
+        return Coarse(self.counts[of], self.positives[of])
+
 
 def fit_class_scores(
     days: Sequence[Mapping[str, Coarse]],
@@ -293,7 +297,7 @@ def _level(reference: ClassScores, of: int, counts: Ints, positives: Ints) -> li
     """Give D and kappa of a class, each over its sampling variance and one over that."""
     if not 0 < positives.sum() < counts.sum():
         return [0.0] * LEVEL_SUMS
-    parts = Coarse(reference.counts[of], reference.positives[of]), Coarse(counts, positives)
+    parts = reference.rows_of(of), Coarse(counts, positives)
     before, now = (fit_level(reference.curves[1, of], part) for part in parts)
     shift = now.delta - before.delta
     kappa = shift - (now.log_odds - before.log_odds)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from itertools import islice
-from math import exp, log, log1p, nan
+from math import exp, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +29,9 @@ from monitor.drift.classes.class_scores import (
     usual_variances,
 )
 from monitor.drift.curve.variance import WEEK
-from monitor.drift.evidence.directions import SIZES as TILTS
 from monitor.drift.evidence.directions import bounded, bounded_ratio
 from monitor.drift.evidence.history import week_of, weeks_of
-from monitor.drift.incidents.broken import LEAST_ROWS, LIKELY, scores_of
+from monitor.drift.incidents.broken import LIKELY, begun_break, with_rows
 from monitor.drift.incidents.level_watch import (
     NEAR,
     WEEKS_LEFT_OUT,
@@ -50,8 +49,8 @@ from monitor.drift.records.detector import (
     LevelWatch,
     over_on,
 )
-from monitor.drift.records.life import LIFE, weighed
-from monitor.drift.records.region_state import Break, Family
+from monitor.drift.records.life import LIFE, recovering
+from monitor.drift.records.region_state import Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
@@ -269,8 +268,7 @@ def _moves_at(reference: ClassScores, of: int, rows: Coarse, cells: slice) -> Mo
     error = (1.0 / (hits + 0.5)) ** 0.5
     if reference.names[of].startswith(ADJUSTED):
         return Moves(off, error, off, error)
-    before = Coarse(reference.counts[of], reference.positives[of])
-    shares = [_log_odds_within(part, cells) for part in (before, rows)]
+    shares = [_log_odds_within(part, cells) for part in (reference.rows_of(of), rows)]
     return Moves(off, error, shares[1] - shares[0], error)
 
 
@@ -353,8 +351,7 @@ def moves_of_class(reference: ClassScores, name: str, rows: Coarse) -> Moves:
         Of the class against the rest, over some days.
     """
     of = reference.names.index(name)
-    before = Coarse(reference.counts[of], reference.positives[of])
-    ends = [fit_level(reference.curves[1, of], part) for part in (before, rows)]
+    ends = [fit_level(reference.curves[1, of], part) for part in (reference.rows_of(of), rows)]
     shift = ends[1].delta - ends[0].delta
     kappa = shift - (ends[1].log_odds - ends[0].log_odds)
     return Moves(
@@ -382,19 +379,7 @@ def _with_place(incident: Incident, logged: ClassScores, found: Found) -> Incide
         reference = found.scores
     name = reference.names[found.of]
     rows = _rows(found, name)
-    before = Coarse(reference.counts[found.of], reference.positives[found.of])
-    there, usual = (int(part.counts[cells].sum()) for part in (rows, before))
-    low, high = scores_of(cells, one=family == "value")
-    place = Break(
-        *(family, cells.start, cells.stop, low, high),
-        share_before=usual / int(before.counts.sum()),
-        rate_before=int(before.positives[cells].sum()) / usual if usual >= LEAST_ROWS else nan,
-        rows=there,
-        hits=int(rows.positives[cells].sum()),
-        total=int(rows.counts.sum()),
-        profile=np.zeros(TILTS.size),
-        information=0.0,
-    )
+    place = with_rows(begun_break(family, cells, reference.rows_of(found.of)), {name: rows})
     moves = _moves_at(reference, found.of, rows, cells)
     return replace(
         incident,
@@ -470,11 +455,9 @@ def _carried_on(
     if part is None or name not in own.names:
         return watch
     gone = _gone(incident, (own, name), part, again.usual)
-    event, gained = weighed(incident, day, float(bounded(np.array(gone / log(10.0)))))
+    event, now = recovering(incident, day, float(bounded(np.array(gone / log(10.0)))), day)
     if LIFE[event].ends:
         return replace(_without_sums(watch, None, incident.started), ended=over_on(watch, day))
-    begun = incident.recovering or day
-    now = replace(incident, recovery=gained, recovering=begun if gained else None)
     if LIFE[event].named:
         now = _measured(now, reference, part, day, again)
         urgent = now.urgent or _is_urgent(now, reference, again.back(), again)
@@ -497,14 +480,7 @@ def _measured(
         other = _other(reference, gains, reference.names.index(incident.of_class))
         incident = replace(incident, other_class=other)
     if place:
-        cells = slice(place.first_cell, place.end_cell)
-        now = replace(
-            place,
-            rows=place.rows + int(part.counts[cells].sum()),
-            hits=place.hits + int(part.positives[cells].sum()),
-            total=place.total + int(part.counts.sum()),
-        )
-        return replace(incident, place=now)
+        return replace(incident, place=with_rows(place, {incident.of_class: part}))
     if not days:
         return incident
     since = [rest[incident.of_class] for rest in days if incident.of_class in rest]
@@ -533,9 +509,8 @@ def _gone(incident: Incident, by: tuple[ClassScores, str], part: Coarse, usual: 
             if variance == variance  # noqa: PLR0124 nan of a day without both outcomes
         )
     cells = slice(incident.place.first_cell, incident.place.end_cell)
-    before = reference.positives[of]
     hits, total = int(part.positives[cells].sum()), int(part.positives.sum())
-    share = _log_odds_within(Coarse(before, before), cells)
+    share = _log_odds_within(reference.rows_of(of), cells)
     of_outcomes = _kept(hits, total, share, unexplained)
     counts = part.counts[cells]
     near, far = (curve[cells] + of * incident.size for of in (NEAR, STILL))

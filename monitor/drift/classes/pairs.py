@@ -27,6 +27,7 @@ from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.logistic.conditional import project_directions
 
 MOST_CURVES = 200  # pairs with a curve of their own, those that the reference knows best
@@ -339,7 +340,7 @@ def _between(pulls: Sequence[_Pull], certain: float) -> Floats:
     excess = homogeneous - (len(z) - 1)
     weight = information.sum(axis=0) - (information**2).sum(axis=0) / inside.sum(axis=0)
     differs = excess > certain * np.sqrt(2.0 * max(1, len(z) - 1))
-    return np.where(differs & (weight > 0.0), excess / np.where(weight > 0.0, weight, 1.0), 0.0)
+    return np.where(differs, ratio(excess, weight), 0.0)
 
 
 def _deviation(
@@ -431,8 +432,7 @@ def _with_errors(fitted: Reference, days: Sequence[Parts], curves: PairCurves) -
             _, cross = project_directions(at, counts, positives, along, along)
             informations[reference.group_of(key)] += cross[:, 0]
     variances = np.array([_variance(curves, name) for name in names])
-    total = fitted.cross[:, :1]
-    shares = informations.T / np.where(total > 0.0, total, 1.0)
+    shares = ratio(informations.T, fitted.cross[:, :1])
     return replace(
         reference,
         group_variances=np.hstack([variances, np.zeros((len(names), 1))]),

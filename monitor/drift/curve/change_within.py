@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ratio import ratio
 
 LEAST_SIDE = 3  # days before a change, and after it
 ORDERS = 1000  # so many times rarer than chance a change must be
@@ -72,8 +73,7 @@ def change_within(scores: Floats, informations: Floats, day_variances: Floats) -
     if number <= 2 * LEAST_SIDE:
         return None
     weights = informations / (1.0 + day_variances * informations)
-    offsets = np.divide(scores, informations, out=np.zeros_like(scores), where=informations > 0.0)
-    pulls = weights * offsets
+    pulls = weights * ratio(scores, informations)
     differences, clear = (of[0] for of in _contrasts(weights, pulls, np.arange(number)[None]))
     split, direction = np.unravel_index(clear.argmax(), clear.shape)
     most, rng = clear[split, direction], np.random.default_rng(SEED)

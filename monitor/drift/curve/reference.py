@@ -34,6 +34,7 @@ from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.logistic.conditional import fit_slope, project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
 
@@ -202,7 +203,7 @@ class Reference:
         0 where no score moves along it, so that it is never looked at.
         """
         total = self.informations.sum(axis=0)
-        return np.sqrt(self.dispersions / np.where(total > 0.0, total, np.inf))
+        return np.sqrt(ratio(self.dispersions, total))
 
     @cached_property
     def tolerances(self) -> Floats:
@@ -502,7 +503,7 @@ def dispersions(day_variances: Floats, informations: Floats) -> Floats:
     """
     total = informations.sum(axis=0)
     squares = (informations**2).sum(axis=0)
-    return np.asarray(1.0 + day_variances * squares / np.where(total > 0, total, 1.0))
+    return 1.0 + ratio(day_variances * squares, total)
 
 
 def _directions(fitted: Curve) -> Floats:
@@ -567,9 +568,7 @@ def level_variances(level_days: Floats) -> Floats:
     means = (weights * values).sum(axis=0) / total
     excess = (weights * (values - means) ** 2).sum(axis=0) - (told.sum() - 1)
     spread = total - (weights**2).sum(axis=0) / total
-    return np.where(
-        spread > 0.0, np.maximum(0.0, excess / np.where(spread > 0.0, spread, 1.0)), 0.0
-    )
+    return np.maximum(0.0, ratio(excess, spread))
 
 
 def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:

@@ -336,23 +336,15 @@ def no_profiles() -> Floats:
     return np.zeros((len(DIRECTIONS) + len(CHANGES), SIZES.size))
 
 
-def day_profiles(
-    reference: Reference,
-    parts: Mapping[Any, Coarse],
-    day_variances: Floats,
-    *,
-    wrong: WrongLabels | None = None,
-    rows: "DayRows | None" = None,
-    cautious: bool = False,
-) -> Floats:
+def day_profiles(rows: "DayRows", day_variances: Floats, *, cautious: bool = False) -> Floats:
     """Weigh sixteen sizes of a distortion along each direction, and of labels that changed.
 
     Parameters
     ----------
-    reference, parts, day_variances, rows
-        As for `day_evidence`.
-    wrong : WrongLabels, optional
-        The outcomes that are recorded as their opposite, without rows.
+    rows : DayRows
+        Of the day.
+    day_variances : ndarray of shape (4,)
+        Between-day variances.
     cautious : bool
         Whether the largest dispersion of the directions counts instead of their mean.
 
@@ -375,12 +367,13 @@ def day_profiles(
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> def day(slope):
     ...     return {"all": Coarse(n, np.rint(n * expit(slope * CENTRES)).astype(np.int64))}
-    >>> profiles = day_profiles(fit_reference([day(1.0)] * 28), day(0.8), np.zeros(4))
+    >>> rows = rows_of_day(fit_reference([day(1.0)] * 28), day(0.8))
+    >>> profiles = day_profiles(rows, np.zeros(4))
     >>> float(SIZES[profiles[0].argmax()])
     -0.2
     """
     ratios, informations = no_profiles(), np.zeros(len(DIRECTIONS))
-    for part in (rows or rows_of_day(reference, parts, wrong)).bent:
+    for part in rows.bent:
         ratios[: len(DIRECTIONS)] += profile_directions(*part[:4], SIZES)
         ratios[-2] += weigh_changes(*part[:3], _NONE, LOST)
         ratios[-1] += weigh_changes(*part[:3], ADDED, _NONE)
@@ -434,9 +427,17 @@ def said_of_day(
     day_variances: Floats,
     wrong: WrongLabels | None = None,
 ) -> Said:
-    """Weigh a day once more for all that an open drift may be; arguments as of `day_profiles`."""
+    """Weigh a day once more for all that an open drift may be.
+
+    Parameters
+    ----------
+    reference, parts, wrong
+        As for `rows_of_day`.
+    day_variances : ndarray of shape (4,)
+        As for `day_profiles`.
+    """
     rows = rows_of_day(reference, parts, wrong)
-    profiles = day_profiles(reference, parts, day_variances, rows=rows)
+    profiles = day_profiles(rows, day_variances)
     informations = sum((score_directions(*part[:4])[1] for part in rows.plain), np.zeros(1))
     phi, noise = float(np.mean(1.0 + day_variances * informations)), reference.noise
     said = _said_of_labels(noise, rows.plain) if noise else no_sums()
@@ -477,8 +478,12 @@ def rows_of_day(
 
     Parameters
     ----------
-    reference, parts, wrong : Reference, mapping to Coarse, WrongLabels
-        As for `day_profiles`.
+    reference : Reference
+        Of the stream.
+    parts : mapping to Coarse
+        The day's outcomes by segment and stratum.
+    wrong : WrongLabels, optional
+        The outcomes that are recorded as their opposite.
     """
     plain, unknown_share = _rows(reference, parts)
     return DayRows(plain, _with_noise(plain, wrong), unknown_share)

@@ -19,7 +19,7 @@ from scipy.special import log_expit
 
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference, judged_with
-from monitor.drift.evidence.directions import SIZES, SLOPES_TRIED, day_profiles
+from monitor.drift.evidence.directions import SIZES, SLOPES_TRIED, day_profiles, rows_of_day
 from monitor.drift.evidence.history import variances_before
 from monitor.drift.fold.inputs import Day, parts_of_stream
 from monitor.drift.fold.today import Today
@@ -139,7 +139,7 @@ def _of_curve(
     for _, days in groupby(_days(today, since), today.end_of_span):
         parts = today.parts(name, [*days])
         gain, slopes = _day_of_curve(own, parts, detector.jitters)
-        profiles = day_profiles(plain, parts, usual)[: len(DIRECTIONS)].ravel()
+        profiles = day_profiles(rows_of_day(plain, parts), usual)[: len(DIRECTIONS)].ravel()
         before = np.zeros_like(profiles) if fit.profiles is None else fit.profiles
         gained, slopes = fit.gain + gain / log(10.0), fit.slopes + slopes
         fit = replace(fit, gain=gained, slopes=slopes, profiles=before + profiles)

@@ -120,9 +120,10 @@ class ModelReference:
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels`, `scores`
-    and `scores_of` segments are those of a model with classes, whose segments are pairs. `limit` is
-    the evidence at which the whole alerts, log10; infinite while a reference lacks something.
+    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels` and
+    `scores`, of the whole and of segments, are those of a model with classes, whose segments are
+    pairs. `limit` is the evidence at which the whole alerts, log10; infinite of a reference that
+    lacks something.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     `strata` is the column whose values have priors of their own in the verdict of the whole, where
@@ -147,9 +148,8 @@ class ModelReference:
     strata: MovingPriors | None = None
     coverage: float | None = None
     least_coverage: float | None = None
-    scores: ClassScores | None = None
+    scores: Mapping[str, ClassScores] = field(default_factory=dict)
     mix: Mix | None = None
-    scores_of: Mapping[str, ClassScores] = field(default_factory=dict)
     changed: ReferenceChange | None = None
 
     @property
@@ -199,8 +199,8 @@ class Day:
     true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
     empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, how
     the day was read otherwise than its reference, so that they are not compared. `rest` are the
-    most frequent classes, each against the rest, of a model with classes; `rest_of` those of each
-    of its segments.
+    most frequent classes, each against the rest, of a model with classes: of the whole and of each
+    segment.
     `predicted` are the predictions by segment, `NO_VALUE` those without a value, and `unlisted` as
     in `Summary`.
     """
@@ -217,10 +217,9 @@ class Day:
     third: Parts = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
     unlike: Mapping[str, Unlike] = field(default_factory=dict)
-    rest: Mapping[str, Coarse] = field(default_factory=dict)
+    rest: Mapping[str, Mapping[str, Coarse]] = field(default_factory=dict)
     predicted: Mapping[str, int] = field(default_factory=dict)
     unlisted: Unlisted = ()
-    rest_of: Mapping[str, Mapping[str, Coarse]] = field(default_factory=dict)
 
     def unlike_of(self, stream: str) -> Unlike | None:
         """Say how a stream was read otherwise than its reference; None if it was not."""
@@ -249,10 +248,9 @@ def inputs_of(summary: Summary) -> Day:
     )
     if counts := summary.classes:
         parts, third = pair_parts(counts), third_parts(counts)
-        rest = against_the_rest(counts)
+        rest = {WHOLE: against_the_rest(counts), **rest_of_segments(counts)}
         classes = class_day(counts, right)
-        own = rest_of_segments(counts)
-        return replace(counted, parts=parts, third=third, classes=classes, rest=rest, rest_of=own)
+        return replace(counted, parts=parts, third=third, classes=classes, rest=rest)
     of_scores: Parts = {
         (segment, stratum): coarsen(leaf.tally)
         for segment, part in summary.segments.items()
@@ -429,23 +427,26 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         third_curves=third_curves,
         classes=classes,
         levels=fit_class_levels(whole, curves, span) if span else None,
-        scores=fit_class_scores(
-            [day.rest for day in days],
-            places=ALL if span else (BELOW,),
-            highest=any(only_highest(day.rest) for day in days),
-        ),
-        scores_of={name: own for name in segments if (own := _scores_of(days, name))},
+        scores=_fit_class_scores(days, segments, ALL if span else (BELOW,)),
     )
 
 
-def _scores_of(days: Sequence[Day], segment: str) -> ClassScores | None:
-    """Learn the scores of each class in a segment: below all, and new ones of a single part."""
-    parts = {key[:2] for day in days for key in day.parts if key[0] == segment}
-    rest = [day.rest_of[segment] for day in days if day.rest_of.get(segment)]
-    places = (BELOW, NEW) if len(parts) == 1 else (BELOW,)
-    return fit_class_scores(
-        rest, places=places, highest=any(only_highest(day.rest) for day in days)
-    )
+def _fit_class_scores(
+    days: Sequence[Day], segments: Sequence[str], places: tuple[int, ...]
+) -> dict[str, ClassScores]:
+    """Learn the scores of each class, and in segments: below all, and new ones of a single part.
+
+    None where those of the whole cannot be learned.
+    """
+    of_days = [day.rest.get(WHOLE, {}) for day in days]
+    highest = any(map(only_highest, of_days))
+    scores = {WHOLE: fit_class_scores(of_days, places=places, highest=highest)}
+    for segment in segments if scores[WHOLE] else ():
+        parts = {key[:2] for day in days for key in day.parts if key[0] == segment}
+        rest = [day.rest[segment] for day in days if day.rest.get(segment)]
+        of_segment = (BELOW, NEW) if len(parts) == 1 else (BELOW,)
+        scores[segment] = fit_class_scores(rest, places=of_segment, highest=highest)
+    return {name: own for name, own in scores.items() if own}
 
 
 def _segments_of_days(days: Sequence[Day]) -> list[str]:

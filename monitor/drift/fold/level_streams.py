@@ -110,9 +110,9 @@ def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str,
 
     Those of the whole, and of each segment.
     """
-    if today.day.late or not (today.span and today.reference.scores):
+    scores = today.reference.scores
+    if today.day.late or not (today.span and scores):
         return dict(before)
-    scores = {WHOLE: today.reference.scores, **today.reference.scores_of}
     rest = {
         name: merge_days([of for day in today.span if (of := _rest(day, name))]) for name in scores
     }
@@ -137,9 +137,7 @@ def with_class_levels(before: Mapping[str, Detector], today: Today) -> dict[str,
 
 def _rest(day: Day, name: str) -> Rest:
     """Give the classes of a stream against the rest; none if the day does not count them."""
-    if name in day.unlike:
-        return {}
-    return day.rest if name == WHOLE else day.rest_of.get(name, {})
+    return {} if name in day.unlike else day.rest.get(name, {})
 
 
 def _rest_back(today: Today, name: str) -> Iterator[tuple[date, Rest]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from monitor.drift.curve.label_noise import wrong_labels
 from monitor.drift.curve.reference import Reference
-from monitor.drift.evidence.directions import day_profiles, no_profiles
+from monitor.drift.evidence.directions import day_profiles, no_profiles, rows_of_day
 from monitor.drift.evidence.region_evidence import maps_of_cells, region_evidence
 from monitor.drift.incidents.broken import (
     LIKELY,
@@ -94,7 +94,8 @@ def broken_instead(
     cells = slice(place.first_cell, place.end_cell)
     for _, parts, *_ in kept[:length]:
         place = with_day(place, reference.regions, parts, wrong)
-        profiles += day_profiles(reference, parts, detector.jitters, wrong=wrong, cautious=True)
+        rows = rows_of_day(reference, parts, wrong)
+        profiles += day_profiles(rows, detector.jitters, cautious=True)
         by_map = maps_of_cells(reference.regions, parts, cells, MOVES, STRETCHES)
         moved, stretched = moved + by_map[0], stretched + by_map[1]
     level = float(moved.max())

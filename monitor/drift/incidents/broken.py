@@ -74,17 +74,17 @@ def break_at(reference: Reference, found: Found, parts: Mapping[Any, Coarse]) ->
     cells = _narrowed(regions, _cells(regions, found), parts) if regions else None
     if cells is None:
         return None
-    rows = int(reference.counts.counts[cells].sum())
-    hits, total = int(reference.counts.positives[cells].sum()), int(reference.counts.counts.sum())
-    one = cells.stop == cells.start + 1
-    low, high = scores_of(cells, one=one)
+    family = "value" if cells.stop == cells.start + 1 else found.family
+    return begun_break(family, cells, reference.counts)
+
+
+def begun_break(family: Family, cells: slice, before: Coarse) -> Break:
+    """Begin a break at some cells with no day summed up yet, and with the rows of a reference."""
+    rows, hits = int(before.counts[cells].sum()), int(before.positives[cells].sum())
+    low, high = scores_of(cells, one=family == "value")
     return Break(
-        family="value" if one else found.family,
-        first_cell=cells.start,
-        end_cell=cells.stop,
-        first_score=low,
-        last_score=high,
-        share_before=rows / total,
+        *(family, cells.start, cells.stop, low, high),
+        share_before=rows / int(before.counts.sum()),
         rate_before=hits / rows if rows >= LEAST_ROWS else nan,
         rows=0,
         hits=0,
@@ -137,15 +137,18 @@ def with_day(
     """Add a day to what is known of a break."""
     cells = slice(place.first_cell, place.end_cell)
     information, profile = tilts_of_cells(regions, parts, cells, SIZES, wrong)
-    rows, total = rows_at(place, parts)
     return replace(
-        place,
-        rows=place.rows + rows,
-        hits=place.hits + sum(int(part.positives[cells].sum()) for part in parts.values()),
-        total=place.total + total,
+        with_rows(place, parts),
         profile=place.profile + profile,
         information=place.information + information,
     )
+
+
+def with_rows(place: Break, parts: Mapping[Any, Coarse]) -> Break:
+    """Add the rows of a day to those of a break, and to all."""
+    cells, (rows, total) = slice(place.first_cell, place.end_cell), rows_at(place, parts)
+    hits = sum(int(part.positives[cells].sum()) for part in parts.values())
+    return replace(place, rows=place.rows + rows, hits=place.hits + hits, total=place.total + total)
 
 
 def rows_at(place: Break | None, parts: Mapping[Any, Coarse]) -> tuple[int, int]:

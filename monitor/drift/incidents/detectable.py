@@ -34,6 +34,7 @@ from monitor.drift.records.facts import (
     Together,
 )
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ratio import ratio
 
 FLATTEST = 0.95  # of a change: a curve that says nothing at all
 PATHS = 300
@@ -390,8 +391,7 @@ def _most(
 
 def _between_directions(reference: Reference) -> tuple[Floats, Floats]:
     """Give the correlations of the scores along the directions, and the covariance of the error."""
-    total = reference.cross[:, 0]
-    inverse = np.where(total > 0.0, 1.0 / np.where(total > 0.0, total, 1.0), 0.0)
+    inverse = ratio(1.0, reference.cross[:, 0])
     of_basis = reference.cross[:, 1 : 1 + len(reference.basis)]
     cells = np.nonzero(reference.counts.counts[reference.known])[0] + reference.known.start
     functions = np.vstack([np.ones(cells.size), reference.basis[:, cells]]).T
@@ -407,7 +407,7 @@ def _between_directions(reference: Reference) -> tuple[Floats, Floats]:
 def _projected(reference: Reference, correlations: Floats) -> Floats:
     """Give how far a change of the slope by 1 moves the outcomes along each direction."""
     total = np.sqrt(reference.cross[:, 0])
-    return np.asarray(correlations[0] * np.divide(total[0], total, where=total > 0.0, out=total))
+    return np.asarray(correlations[0] * ratio(total[0], total))
 
 
 def _root(matrix: Floats) -> Floats:

@@ -55,11 +55,12 @@ from monitor.drift.records.detector import (
     Span,
     over_on,
 )
-from monitor.drift.records.life import LIFE, LifeEvent, weighed
+from monitor.drift.records.life import LIFE, LifeEvent, recovering
 from monitor.drift.records.region_state import RegionWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.ratio import ratio
 
 REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
@@ -145,7 +146,7 @@ def advance(
         recovery = _recovery(detector.incident, evidence, day_variances, rows)
         usual = variances_before(reference, detector, days[0])
         known = detector.incident.profiles is not None
-        profiles = day_profiles(reference, parts, usual, rows=rows) if known else None
+        profiles = day_profiles(rows, usual) if known else None
         evidence = replace(evidence, recovery=recovery, profiles=profiles)
     return accumulate(detector, days[0], evidence, day_variances), evidence
 
@@ -431,15 +432,12 @@ def event_of_day(
     carried = _with_day(incident, evidence, detector.jitters)
     if alarm:
         return "found again", replace(carried, recovery=0.0, recovering=None, quarter=None)
-    event, gained = weighed(incident, day, evidence.recovery)
-    begun = incident.recovering or detector.last
-    recovering = begun if gained > 0.0 else None
-    now = replace(carried, recovery=gained, recovering=recovering)
+    event, now = recovering(carried, day, evidence.recovery, detector.last)
     if not incident.place:
         now = replace(now, quarter=with_recovery(incident.quarter, day, evidence.recovery))
-    if gained < RECOVERED or _hangs(now, begun, hanging_since):
+    if now.recovery < RECOVERED or _hangs(now, hanging_since):
         # While the outcomes speak for recovery, name and size stay: they say nothing of it.
-        return "recovers" if gained else "lasts", now
+        return "recovers" if now.recovery else "lasts", now
     if not incident.place and detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         other = opened_incident(detector, day, evidence, said_since)
@@ -447,11 +445,11 @@ def event_of_day(
     return event, now
 
 
-def _hangs(incident: Incident, begun: date, hanging_since: HangingSince) -> bool:
+def _hangs(incident: Incident, hanging_since: HangingSince) -> bool:
     """Say whether rows hang together so much that what speaks for recovery is too little."""
-    if incident.place:
+    if incident.place or not incident.recovering:
         return False
-    together = float(hanging_since(begun)[KINDS.index(incident.kind) // 2])
+    together = float(hanging_since(incident.recovering)[KINDS.index(incident.kind) // 2])
     return incident.recovery < RECOVERED * together
 
 
@@ -535,9 +533,7 @@ def best_fit(scores: Floats, informations: Floats) -> tuple[str, float]:
 
     Along direction j the log-likelihood gains ``U_j**2 / (2 I_j)`` at ``U_j / I_j``.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gains = np.where(informations > 0, scores**2 / informations, 0.0)
-    direction = int(gains.argmax())
+    direction = int(ratio(scores**2, informations).argmax())
     information = float(informations[direction])
     size = float(scores[direction]) / information if information > 0.0 else 0.0
     return KINDS[2 * direction + int(scores[direction] > 0)], size

@@ -16,7 +16,7 @@ import numpy as np
 
 from monitor.drift.curve.label_noise import FAMILIES, Noise, fits_of_shares, wrong_labels
 from monitor.drift.curve.reference import Reference, merge_days
-from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles
+from monitor.drift.evidence.directions import CHANGES, LOST, day_profiles, no_profiles, rows_of_day
 from monitor.drift.incidents.detecting import (
     SaidSince,
     gain_of_best,
@@ -257,9 +257,8 @@ def lost_like_prior(reference: Reference, days: Sequence[Mapping[Any, Coarse]]) 
     lost = 1.0 - kept / expected if expected else 0.0
     if not 0.0 < lost <= MOST:
         return None
-    profiles = sum(
-        (day_profiles(reference, day, reference.day_variances) for day in days), no_profiles()
-    )
+    rows = [rows_of_day(reference, day) for day in days]
+    profiles = sum((day_profiles(of, reference.day_variances) for of in rows), no_profiles())
     told = profiles[len(DIRECTIONS) + [*CHANGES].index("lost")]
     evidence = np.interp(lost, np.insert(LOST, 0, 0.0), np.insert(told, 0, 0.0))
     return lost if evidence > -SURE else None

@@ -36,7 +36,8 @@ from monitor.drift.records.detector import (
     no_level_sums,
     over_on,
 )
-from monitor.drift.records.life import LIFE, weighed
+from monitor.drift.records.life import LIFE, recovering
+from monitor.drift.records.values import ValueIncident
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 
@@ -444,9 +445,7 @@ def measured(watch: LevelWatch, incident: Incident) -> Incident:
 def _carried_on(
     watch: LevelWatch, incident: Incident, day: date, usual: Floats, *, urgent: bool
 ) -> LevelWatch:
-    event, gained = weighed(incident, day, _recovery(watch, incident, usual))
-    begun = incident.recovering or day
-    now = replace(incident, recovery=gained, recovering=begun if gained else None)
+    event, now = recovering(incident, day, _recovery(watch, incident, usual), day)
     if LIFE[event].ends:
         return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
     if LIFE[event].named:
@@ -469,10 +468,27 @@ def _recovery(watch: LevelWatch, incident: Incident, usual: Floats) -> float:
     no more than how far it moves by itself leaves it.
     """
     moves = moves_of(watch.levels[-1].astype(np.float64))
-    if moves is None:
-        return 0.0
+    return float(bounded(gone(incident, moves, usual).max() / log(10.0))) if moves else 0.0
+
+
+def gone(incident: Incident | ValueIncident, moves: Moves, usual: Floats | float = 0.0) -> Floats:
+    """Weigh that an error of the level is gone against that it is still there, in nats.
+
+    Parameters
+    ----------
+    incident : Incident or ValueIncident
+        Of one of `LEVEL_KINDS`.
+    moves : Moves
+        Of a day.
+    usual : ndarray of shape (2,)
+        The variances of D and of kappa by themselves.
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        What D says, and what kappa says.
+    """
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     far = min(FAR, max(LEAST_FAR, abs(incident.size) - 2.0 * incident.size_error))
     values, errors = sign * np.array(moves[::2]), np.array(moves[1::2])
-    gone = -ratio_of(values, errors**2 + usual, NEAR * far, np.array(far))
-    return float(bounded(gone.max() / log(10.0)))
+    return -ratio_of(values, errors**2 + usual, NEAR * far, np.array(far))

@@ -6,7 +6,7 @@ from nothing again, and whether it is over. The documentation writes the table o
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
@@ -153,6 +153,23 @@ def weighed(incident: Incident | ValueIncident, day: date, said: float) -> tuple
     if gained >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         return "over", gained
     return ("recovers" if gained else "lasts"), gained
+
+
+def recovering(
+    incident: Incident, day: date, said: float, begun: date
+) -> tuple[LifeEvent, Incident]:
+    """Choose the same of an incident, and add the day to what speaks for its recovery.
+
+    Parameters
+    ----------
+    incident, day, said
+        As for `weighed`.
+    begun : date
+        Since when it recovers, if nothing has spoken for that before.
+    """
+    event, gained = weighed(incident, day, said)
+    since = (incident.recovering or begun) if gained else None
+    return event, replace(incident, recovery=gained, recovering=since)
 
 
 def life_state(incident: Incident | ValueIncident | None) -> LifeState:

@@ -1,12 +1,12 @@
 """What is known of the values of columns, and which of them drift. Pure data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import numpy as np
 
-from monitor.drift.records.detector import NOT_COMPARABLE, WEIGHTS
+from monitor.drift.records.detector import NOT_COMPARABLE, WEIGHTS, no_level_sums
 from monitor.drift.records.places import Condition
 from monitor.metrics.core.grid import Floats, Singles
 
@@ -31,18 +31,18 @@ class ValuePast:
         The columns, in the order of their values.
     new : ndarray of shape (columns, 4, 4)
         The same of a value of each column that the reference does not know.
-    levels : ndarray of shape (m, 7) or None
+    levels : ndarray of shape (m, 7)
         Of each value what `OF_LEVEL` lists: the intercept on the curve of the whole, and that less
         the logit of the prevalence; what is tolerated of changes of both, and of the second against
         the other values; the fewest cells of a day that had scores, and the least share of its rows
-        whose curve is known. None of files of before.
+        whose curve is known.
     """
 
     names: tuple[Condition, ...]
     known: Floats
     columns: tuple[str, ...]
     new: Floats
-    levels: Floats | None = None
+    levels: Floats
 
     @property
     def offsets(self) -> Floats:
@@ -74,10 +74,8 @@ class ValuePast:
         order = sorted([*self.names, *fresh], key=lambda name: place[name.column])
         held = dict(zip(self.names, self.known, strict=True))
         of_values = [held[name] if name in held else self.new[place[name.column]] for name in order]
-        levels = self.levels
-        if levels is not None:
-            before = {name: i for i, name in enumerate(self.names)}
-            levels = np.vstack([levels, UNKNOWN_LEVEL])[[before.get(name, -1) for name in order]]
+        before = {name: i for i, name in enumerate(self.names)}
+        levels = np.vstack([self.levels, UNKNOWN_LEVEL])[[before.get(name, -1) for name in order]]
         return replace(self, names=tuple(order), known=np.array(of_values), levels=levels)
 
 
@@ -139,6 +137,11 @@ class ValueIncident:
         return Condition(self.column, self.value)
 
 
+def no_level_sums_of(values: int) -> Singles:
+    """Begin with no evidence of an error of the level of so many values."""
+    return np.zeros((values, no_level_sums().size), np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class ValueWatch:
     """Accumulated evidence of all values of a model.
@@ -153,8 +156,8 @@ class ValueWatch:
         M of each value and kind, against the others of its column and against its own past.
     incidents : tuple of ValueIncident
         The open drifts, in the order of their opening; of each value one at most.
-    levels : ndarray of shape (m, 6) or None
-        M of each value for an error of its level, as in `LevelWatch`; None of files of before.
+    levels : ndarray of shape (m, 6)
+        M of each value for an error of its level, as in `LevelWatch`.
     """
 
     reference: date
@@ -162,13 +165,11 @@ class ValueWatch:
     sums: Singles
     own: Singles
     incidents: tuple[ValueIncident, ...] = ()
-    levels: Singles | None = None
+    levels: Singles = field(default_factory=lambda: no_level_sums_of(0))
 
     @property
     def level_evidence(self) -> Floats:
         """log10 of what speaks for an error of the level of each value, at least 0; shape (m,)."""
-        if self.levels is None:
-            return np.zeros(len(self.sums))
         return np.asarray(np.log10(np.maximum(1.0, self.levels.astype(np.float64).mean(axis=1))))
 
     @property

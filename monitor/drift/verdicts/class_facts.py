@@ -24,6 +24,7 @@ from monitor.drift.where.column_sums import Sums, over_days
 from monitor.metrics.beyond_binary.class_counts import UNIT
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.ratio import ratio
 
 CERTAIN = 3.29  # standard errors: one in a thousand by chance
 BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
@@ -79,8 +80,7 @@ def worst_pair(
         scores, informations, slopes[name] = sums_since(
             detector.history, drift.started, detector.jitters
         )
-        inside = np.where(informations > 0.0, informations, 1.0)
-        gains[name] = float((np.where(informations > 0.0, scores, 0.0) ** 2 / inside).max())
+        gains[name] = float(ratio(scores**2, informations).max())
         # Its own incident was named by exact profiles.
         own_drift = detector.incident
         kinds[name] = own_drift.kind if own_drift else best_fit(scores, informations)[0]

@@ -20,7 +20,12 @@ from monitor.drift.curve.reference import (
     what_a_reference_lacks,
     with_hanging,
 )
-from monitor.drift.evidence.directions import curve_errors, day_evidence, day_profiles
+from monitor.drift.evidence.directions import (
+    curve_errors,
+    day_evidence,
+    day_profiles,
+    rows_of_day,
+)
 from monitor.drift.evidence.entities import (
     HEADROOM,
     NOTHING,
@@ -258,8 +263,8 @@ def _best_kind(
     reference: Reference, after: Sequence[Coarse], informations: Floats, errors: Floats
 ) -> tuple[str | None, Estimate | None]:
     """Name and measure the distortion that fits best, by exact profiles of the likelihood."""
-    variances = reference.day_variances
-    profiles = [day_profiles(reference, {WHOLE: group}, variances) for group in after]
+    rows = [rows_of_day(reference, {WHOLE: group}) for group in after]
+    profiles = [day_profiles(of, reference.day_variances) for of in rows]
     kind, size = best_profile(np.sum(profiles, axis=0))
     direction = KINDS.index(kind) // 2
     if not informations[direction] > 0.0:

@@ -174,11 +174,11 @@ def _one_day(stream: Stream, own: Reference, limit: float) -> OneDay | None:
     if compared is None or silent:
         return None
     parts, hanging = weighed_parts(day, stream.name, compared), float(own.hanging.max())
-    wrong, of = wrong_labels(own.noise, detector.noise), (own, parts, detector.jitters)
-    rows = rows_of_day(own, parts, wrong)
-    ratios = day_evidence(*of, detector.cross, rows=rows, hedged=False).ratios / hanging
+    wrong = wrong_labels(own.noise, detector.noise)
+    rows, of = rows_of_day(own, parts, wrong), (own, parts, detector.jitters, detector.cross)
+    ratios = day_evidence(*of, rows=rows, hedged=False).ratios / hanging
     along = float((ratios + np.log10(WEIGHTS)).max() + np.log10(1.0 - OF_REGIONS))
-    profiles = day_profiles(*of, rows=rows)
+    profiles = day_profiles(rows, detector.jitters)
     found = OneDay(along, best_profile(profiles)[0])
     if watch := own.regions and detector.regions:
         usual = own.regions, parts, watch.day_variances

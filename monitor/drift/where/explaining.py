@@ -36,6 +36,7 @@ from monitor.drift.where.column_sums import (
 )
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import chdtrc
 
@@ -228,7 +229,7 @@ def fit_sets(reference: Reference, layout: Layout, members: Ints) -> ValueSets:
         inverse = np.where(kept[..., None] & kept[..., None, :], inverse, 0.0)
         change += sign * np.einsum("ndij,ndj->ndi", inverse, scores)
         first = inverse[..., 0, 0]
-        left = np.where(first > 0.0, 1.0 / np.where(first > 0.0, first, 1.0), 0.0)
+        left = ratio(1.0, first)
         rest_share = np.minimum(rest_share, (left / matrix[..., 0, 0]).min(axis=1))
         covariance += inverse + _wandering(reference, layout, period, members, there, left)
     return ValueSets(

@@ -18,6 +18,7 @@ from monitor.drift.where.part_counts import coarse_of_parts, merge_parts, regrou
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.level import fit_level
 
@@ -90,8 +91,7 @@ def _spread(days: Sequence[Values]) -> float:
 
 
 def _mean(pulls: Floats, informations: Floats, axis: int) -> Floats:
-    total = informations.sum(axis=axis, keepdims=True)
-    return np.asarray(pulls.sum(axis=axis, keepdims=True) / np.where(total > 0.0, total, 1.0))
+    return ratio(*(of.sum(axis=axis, keepdims=True) for of in (pulls, informations)))
 
 
 def _expected(parts: Sequence[ColumnPart]) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from monitor.days.summary import Columns
 from monitor.drift.curve.reference import Reference, fit_reference, what_a_reference_lacks
-from monitor.drift.evidence.directions import day_profiles, no_profiles
+from monitor.drift.evidence.directions import day_profiles, no_profiles, rows_of_day
 from monitor.drift.incidents.label_change import label_change
 from monitor.drift.records.places import Condition
 from monitor.drift.records.verdict import OF_LABELS, Verdict
@@ -59,7 +59,8 @@ def named_by_outcomes(
         What `outcomes_of_values` gives of the days of the reference, and since the drift began.
     """
     own = reference if what_a_reference_lacks(before) else fit_reference(before)
-    profiles = sum((day_profiles(own, day, own.day_variances) for day in since), no_profiles())
+    rows = [rows_of_day(own, day) for day in since]
+    profiles = sum((day_profiles(of, own.day_variances) for of in rows), no_profiles())
     labels = label_change(whole.distortion and replace(whole.distortion, profiles=profiles))
     state = labels.kind if labels and labels.told else "calibration_drift"
     return replace(whole, state=state, facts=replace(whole.facts, labels=labels))

@@ -31,6 +31,7 @@ from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.intercept import solve_factor
@@ -150,7 +151,7 @@ def _efficient(summed: Ints) -> Floats:
     sums = summed / ONE
     residuals, weights = sums[:, 0], sums[:, 1]
     pulls, means, squares = (sums[:, 2 + i * WIDTH : 2 + (i + 1) * WIDTH] for i in range(3))
-    means = means / np.where(weights > 0.0, weights, 1.0)[:, None]
+    means = ratio(means, weights[:, None])
     scores = pulls - means * residuals[:, None]
     informations = np.maximum(squares - means**2 * weights[:, None], 0.0)
     return np.hstack([scores, informations, sums[:, -2:]])

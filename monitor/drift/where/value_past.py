@@ -19,6 +19,7 @@ from monitor.drift.curve.reference import (
     TOLERATED,
     Reference,
     by_direction,
+    dispersions,
     variance_of_kappa,
 )
 from monitor.drift.curve.variance import WEEK, between_day_variance
@@ -40,10 +41,11 @@ from monitor.drift.incidents.level_watch import (
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.detector import LEVEL_KINDS, LEVEL_SIZES, SCORES_EQUAL, SCORES_OUTSIDE
 from monitor.drift.records.places import Condition
-from monitor.drift.records.values import ValuePast
+from monitor.drift.records.values import OF_LEVEL, ValuePast
 from monitor.drift.where.column_sums import LEAST_OF_EACH, known_rows
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.conditional import score_directions
@@ -207,14 +209,14 @@ class ValueSums:
         The values.
     scores, informations : ndarray of shape (m, 4)
         Along each direction of the reference, as in `DayEvidence`.
-    levels : ndarray of shape (m, 10) or None
-        `value_levels`; None if these are not looked at.
+    levels : ndarray of shape (m, 10)
+        `value_levels`.
     """
 
     names: tuple[Condition, ...]
     scores: Floats
     informations: Floats
-    levels: Floats | None = None
+    levels: Floats
 
     def of(self, names: Sequence[Condition]) -> "ValueSums":
         """Give the sums of these values; 0 of those without an outcome."""
@@ -223,8 +225,7 @@ class ValueSums:
         scores, informations = (
             np.vstack([of, ZERO])[at] for of in (self.scores, self.informations)
         )
-        levels = None if self.levels is None else np.vstack([self.levels, NO_LEVEL])[at]
-        return ValueSums((*names,), scores, informations, levels)
+        return ValueSums((*names,), scores, informations, np.vstack([self.levels, NO_LEVEL])[at])
 
 
 def value_sums(reference: Reference, day: Columns) -> ValueSums:
@@ -291,9 +292,7 @@ def numbered(names: Sequence[Condition]) -> Ints:
     return np.array([order[name.column] for name in names], np.int64)
 
 
-def fit_values(
-    reference: Reference, days: Sequence[ValueSums], together: ValueSums | None = None
-) -> ValuePast:
+def fit_values(reference: Reference, days: Sequence[ValueSums], together: ValueSums) -> ValuePast:
     """Learn of every value what it was in the reference.
 
     Parameters
@@ -302,8 +301,8 @@ def fit_values(
         Of the whole model.
     days : sequence of ValueSums
         Its days.
-    together : ValueSums, optional
-        Of all rows of these days as one day; without it no level is known.
+    together : ValueSums
+        Of all rows of these days as one day, from which the levels are known.
 
     Notes
     -----
@@ -320,7 +319,7 @@ def fit_values(
     names = sorted(every, key=lambda name: (order[name.column], name.value))
     if not names:
         none = np.zeros((0, 4, WIDTH))
-        return ValuePast((), none, (), none)
+        return ValuePast((), none, (), none, np.zeros((0, len(OF_LEVEL))))
     days = [day.of(names) for day in days]
     scores, informations = (
         np.stack([getattr(day, of) for day in days]) for of in ("scores", "informations")
@@ -336,7 +335,7 @@ def fit_values(
     tolerances, effects = _price(reference, errors, week_variances, usual)
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
     usual_days = [np.median(of, axis=0) for of in np.split(day_variances, starts[1:])]
-    levels = _levels(numbers, days, together.of(names)) if together else None
+    levels = _levels(numbers, days, together.of(names))
     of_new = _price(reference, spreads, np.maximum.reduceat(week_variances, starts, axis=0), None)
     return ValuePast(
         tuple(names),
@@ -347,12 +346,9 @@ def fit_values(
     )
 
 
-def _levels(numbers: Ints, days: Sequence[ValueSums], together: ValueSums) -> Floats | None:
-    """Learn the level of every value; None if these days do not say it."""
-    whole, of_days = together.levels, [day.levels for day in days if day.levels is not None]
-    if whole is None or len(of_days) < len(days):
-        return None
-    told = np.stack(of_days)
+def _levels(numbers: Ints, days: Sequence[ValueSums], together: ValueSums) -> Floats:
+    """Learn the level of every value."""
+    whole, told = together.levels, np.stack([day.levels for day in days])
     pulls, left = told[..., PULLS][..., 1:], told[..., KNOWN][..., 1:]
     known = np.where(whole[:, KNOWN] > 0.0, whole[:, KNOWN], 1.0)
     pulls = pulls - left * (whole[:, PULLS] / known)[:, 1:]
@@ -360,8 +356,7 @@ def _levels(numbers: Ints, days: Sequence[ValueSums], together: ValueSums) -> Fl
     by_itself, between = (_variances(numbers, *of)[0][:, 0] for of in ((pulls, left), apart))
     total = left.sum(axis=(0, 2))
     others = np.maximum(np.bincount(numbers, weights=total)[numbers] - total, 0.0)
-    of_others = np.where(others > 0.0, 1.0 / np.where(others > 0.0, others, 1.0), 0.0)
-    return fit_levels(whole, told, of_others, by_itself, between)
+    return fit_levels(whole, told, ratio(1.0, others), by_itself, between)
 
 
 def _spreads(numbers: Ints, scores: Floats, informations: Floats) -> tuple[Floats, Floats]:
@@ -416,12 +411,9 @@ def _errors(
 ) -> Floats:
     """Give the variance of each offset against those of the others of its column."""
     total = informations.sum(axis=0)
-    squares = (informations**2).sum(axis=0)
-    hanging = 1.0 + day_variances * squares / np.where(total > 0.0, total, 1.0)
     others = _sum_of_columns(numbers, total) - total
     # A value that has all rows of its column is compared with nothing.
-    of_others = np.where(others > 0.0, 1.0 / np.where(others > 0.0, others, 1.0), 0.0)
-    return np.asarray(hanging * (variances + of_others))
+    return dispersions(day_variances, informations) * (variances + ratio(1.0, others))
 
 
 def _price(

@@ -20,17 +20,30 @@ import numpy as np
 from monitor.base.segment_names import OTHER
 from monitor.drift.curve.reference import TOLERATED
 from monitor.drift.evidence.directions import bounded, bounded_ratio
-from monitor.drift.incidents import level_watch as levels_of_streams
 from monitor.drift.incidents.detecting import LEAST_SIZE, alarms_among, share_of_start
-from monitor.drift.incidents.level_watch import HALF, SIDES, SIZES, Moves, is_certain, ratio_of
+from monitor.drift.incidents.level_watch import (
+    FEW_SCORES,
+    HALF,
+    SIDES,
+    SIZES,
+    Moves,
+    gone,
+    is_certain,
+)
 from monitor.drift.records.day_evidence import KINDS
 from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, WEIGHTS
 from monitor.drift.records.life import LIFE, LifeEvent, weighed
 from monitor.drift.records.places import Condition
-from monitor.drift.records.values import ValueIncident, ValuePast, ValueWatch
-from monitor.drift.where import value_past as told
+from monitor.drift.records.values import (
+    ValueIncident,
+    ValuePast,
+    ValueWatch,
+    no_level_sums_of,
+)
+from monitor.drift.where import value_past
 from monitor.drift.where.value_past import WIDTH, ValueSums, against_others, numbered
 from monitor.metrics.core.grid import Floats, Singles
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.samples import Bools
 
 SHIFT, KAPPA = WIDTH, WIDTH + 1  # what a day says of a level, after the four directions
@@ -50,7 +63,7 @@ class Day:
     """A day of m values: against their own past, and against the others; shape (m, 6) each.
 
     Along the four directions, then the intercept and what the base rate leaves over of it. `levels`
-    is what was counted for these, 0 where they are not watched.
+    is what was counted for these.
     """
 
     past: ValuePast
@@ -63,26 +76,25 @@ class Day:
     @cached_property
     def shares(self) -> Floats:
         """Each value's share of the rows of its column."""
-        columns, rows = numbered(self.past.names), self.levels[:, told.ROWS]
+        columns, rows = numbered(self.past.names), self.levels[:, value_past.ROWS]
         totals = np.bincount(columns, weights=rows)[columns]
-        return np.asarray(rows / np.where(totals > 0.0, totals, 1.0))
+        return ratio(rows, totals)
 
     @cached_property
     def silence(self) -> tuple[Sequence[str | None], Bools]:
         """Why scores cannot be compared, and whether those of most others can."""
-        known = np.zeros((0, 7)) if self.past.levels is None else self.past.levels
-        return told.silent_values(known, numbered(self.past.names), self.levels)
+        return value_past.silent_values(self.past.levels, numbered(self.past.names), self.levels)
 
     def collapsed(self, i: int) -> bool:
         """Say whether a value has few scores of which the reference says nothing."""
-        few = self.levels[i, told.DISTINCT] <= levels_of_streams.FEW_SCORES
+        few = self.levels[i, value_past.DISTINCT] <= FEW_SCORES
         return bool(few) and self.silence[0][i] is not None
 
     def bets(self, some: slice) -> tuple[Floats, Bools]:
         """Give what is bet on errors of the level, log10, and of which values it says anything."""
-        known = np.zeros((0, 7)) if self.past.levels is None else self.past.levels
         own = self.scores[some, SHIFT:], self.informations[some, SHIFT:]
-        return told.level_ratios(known[some], *own, self.pulls[some, KAPPA], self.left[some, KAPPA])
+        apart = self.pulls[some, KAPPA], self.left[some, KAPPA]
+        return value_past.level_ratios(self.past.levels[some], *own, *apart)
 
 
 Days = Mapping[date, Day]
@@ -91,17 +103,17 @@ Days = Mapping[date, Day]
 def new_watch(reference: date, past: ValuePast) -> ValueWatch:
     """Begin with no evidence of anything."""
     none = np.zeros((len(past.names), len(KINDS)), np.float32)
-    return ValueWatch(reference, single(past), none, none)
+    levels = no_level_sums_of(len(past.names))
+    return ValueWatch(reference, single(past), none, none, levels=levels)
 
 
 def single(past: ValuePast) -> ValuePast:
     """Round to the precision that is stored, so that a stored fold goes on as one in memory."""
-    levels = None if past.levels is None else _single(past.levels)
-    return replace(past, known=_single(past.known), new=_single(past.new), levels=levels)
-
-
-def _single(values: Floats) -> Floats:
-    return np.asarray(values.astype(np.float32).astype(np.float64))
+    rounded = {
+        name: getattr(past, name).astype(np.float32).astype(np.float64)
+        for name in ("known", "new", "levels")
+    }
+    return replace(past, **rounded)
 
 
 def watch_day(
@@ -161,8 +173,6 @@ def watch_day(
         spent, found = _with_alarms(watch, alarmed, open_one, days, of_level=False)
         sums_left, own = (_without(of, spent) for of in (watch.sums, watch.own))
         watch = replace(watch, sums=sums_left, own=own, incidents=found)
-    if past.levels is None or sums.levels is None:
-        return watch
     carried = _carried_on(watch, day, today, (*LEVEL_KINDS, *NOT_COMPARABLE))
     levels = _accumulated_levels(watch, today)
     watch = replace(watch, levels=levels, incidents=carried)
@@ -179,23 +189,21 @@ def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
         return watch
     before = {name: i for i, name in enumerate(watch.past.names)}
     place = np.array([before.get(name, -1) for name in past.names])
-    none = np.zeros((1, len(KINDS)), np.float32)
-    sums, own = (np.vstack([of, none])[place] for of in (watch.sums, watch.own))
-    levels = watch.levels
-    if levels is not None:
-        levels = np.vstack([levels, np.zeros((1, levels.shape[1]), np.float32)])[place]
+    sums, own, levels = (
+        np.vstack([of, np.zeros((1, of.shape[1]), np.float32)])[place]
+        for of in (watch.sums, watch.own, watch.levels)
+    )
     return replace(watch, past=past, sums=sums, own=own, levels=levels)
 
 
 def compared(past: ValuePast, sums: ValueSums) -> Day:
     """Compare the values of a day with their own past, and with the others of their columns."""
-    of, none = sums.of(past.names), np.zeros((len(past.names), 2))
-    levels = np.tile(told.NO_LEVEL, (len(none), 1)) if of.levels is None else of.levels
-    offsets = np.hstack([past.offsets, none if past.levels is None else past.levels[:, :2]])
-    informations = np.hstack([of.informations, levels[:, told.KNOWN]])
-    scores = np.hstack([of.scores, levels[:, told.PULLS]]) - offsets * informations
+    of = sums.of(past.names)
+    offsets = np.hstack([past.offsets, past.levels[:, :2]])
+    informations = np.hstack([of.informations, of.levels[:, value_past.KNOWN]])
+    scores = np.hstack([of.scores, of.levels[:, value_past.PULLS]]) - offsets * informations
     others = against_others(numbered(past.names), scores, informations)
-    return Day(past, scores, informations, *others, levels)
+    return Day(past, scores, informations, *others, of.levels)
 
 
 def _accumulated(
@@ -222,8 +230,7 @@ def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
 
 def _accumulated_levels(watch: ValueWatch, today: Day) -> Singles:
     """Add a day to the sums of both sides and three sizes; nothing of scores that are few."""
-    none = np.zeros((len(today.levels), told.SUMS))
-    before = none if watch.levels is None else watch.levels.astype(np.float64)
+    before = watch.levels.astype(np.float64)
     ratios, says = today.bets(slice(None))
     says &= [not today.collapsed(i) for i in range(len(says))]
     now = np.where(says[:, None], (before + 1.0) * 10.0**ratios, before)
@@ -293,16 +300,10 @@ def _recovery(incident: ValueIncident, moves: Moves) -> float:
     A base rate that moves by itself may cover the error for some days, so D says that it is gone
     only where less than half of it is left of kappa.
     """
+    of_shift, of_kappa = gone(incident, moves).tolist()
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
-    least, most = levels_of_streams.LEAST_FAR, levels_of_streams.FAR
-    far = min(most, max(least, abs(incident.size) - 2.0 * incident.size_error))
-    near = levels_of_streams.NEAR * far
-    of_shift, of_kappa = (
-        -float(ratio_of(np.array(sign * value), error**2, near, np.array(far)))
-        for value, error in (moves[:2], moves[2:])
-    )
     covered = sign * moves.kappa >= HALF * abs(incident.size)
-    return (of_kappa if covered else max(of_shift, of_kappa)) / log(10.0)
+    return float(of_kappa if covered else max(of_shift, of_kappa)) / log(10.0)
 
 
 def _measured(incident: ValueIncident) -> ValueIncident:
@@ -426,8 +427,6 @@ def _off(
     watch: ValueWatch, i: int, day: date, days: Callable[[], Days], least: float
 ) -> ValueIncident | None:
     """Make the incident that an alarm of the level opens; None if the error is too small."""
-    if watch.levels is None:
-        return None
     side = int(watch.levels[i].reshape(len(LEVEL_KINDS), -1).sum(axis=1).argmax())
     known = {of: said for of, said in days().items() if _moves([said], i)}
     bet = side * len(SIZES) + 1
@@ -455,9 +454,9 @@ def _counted(incident: ValueIncident, i: int, today: Day) -> ValueIncident:
     return replace(
         incident,
         share=float(today.shares[i]),
-        mean=float(levels[told.MEAN]),
-        rate=float(levels[told.HITS] / levels[told.ROWS]),
-        expected=float(levels[told.EXPECTED]),
+        mean=float(levels[value_past.MEAN]),
+        rate=float(levels[value_past.HITS] / levels[value_past.ROWS]),
+        expected=float(levels[value_past.EXPECTED]),
         size=moves.shift if moves else 0.0,
         size_error=moves.shift_error if moves else 0.0,
     )
@@ -488,7 +487,7 @@ def _silent_or_over(
     incident: ValueIncident, i: int, today: Day
 ) -> tuple[LifeEvent, ValueIncident] | None:
     """Say again why scores cannot be compared, or that they can; None if the day is small."""
-    if not told.can_tell(today.levels[i, told.ROWS], today.levels[i, told.HITS]):
+    if not value_past.can_tell(today.levels[i, value_past.ROWS], today.levels[i, value_past.HITS]):
         return None
     kind = today.silence[0][i]
     if kind is None:
@@ -506,7 +505,7 @@ def _with_silent(watch: ValueWatch, day: date, today: Day) -> ValueWatch:
         for i, why in enumerate(silent)
         if why and alone[i] and names[i] not in named and names[i].value != OTHER
     ]
-    for i, why in sorted(new, key=lambda each: -today.levels[each[0], told.ROWS]):
+    for i, why in sorted(new, key=lambda each: -today.levels[each[0], value_past.ROWS]):
         begun = _counted(_begun(watch, i, day, why), i, today)
         leaders = (k for k, each in enumerate(incidents) if _shares_rows(each, begun))
         _add(incidents, begun, next(leaders, None))
@@ -539,7 +538,7 @@ def _is_urgent(
     """Say whether an error is large and certain on each of two days, on the side it was found."""
     i = past.names.index(incident.name)
     # What is tolerated is at least so many errors of the reference.
-    most = (inf, inf) if past.levels is None else past.levels[i, told.TOLERANCES][:2].tolist()
+    most = past.levels[i, value_past.TOLERANCES][:2].tolist()
     sign = SIDES[LEVEL_KINDS.index(incident.kind)]
     off = (
         moves and moves.are_off(least) and sign * moves.shift >= 0.0 and abs(moves.kappa) > most[1]

@@ -17,6 +17,7 @@ import numpy as np
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts, bins_of, merge_buckets
 from monitor.metrics.core.compiled import inner
 from monitor.metrics.core.grid import Floats, Ints, locate
+from monitor.metrics.core.ratio import ratio
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
 
@@ -53,7 +54,7 @@ def span_dispersions(scores: Floats, informations: Floats) -> Floats:
     (array([1.05]), array([9.43]))
     """
     total = informations.sum(axis=-2)
-    shares = _ratio(informations, np.broadcast_to(total[..., None, :], informations.shape))
+    shares = ratio(informations, np.broadcast_to(total[..., None, :], informations.shape))
     deviations = scores - shares * scores.sum(axis=-2, keepdims=True)
     squares, held = (deviations**2).sum(axis=-2), (shares**2).sum(axis=-2)
     fourths = (deviations**4).sum(axis=-2)
@@ -181,9 +182,9 @@ def shared_covariance(
         for both in zip(if_positive, if_negative, strict=True)
     ]
     sums, squares = np.concatenate(each, axis=-1)
-    shares = _ratio(squares, np.broadcast_to(squares.sum(axis=0), squares.shape))
+    shares = ratio(squares, np.broadcast_to(squares.sum(axis=0), squares.shape))
     left = 1.0 - (shares**2).sum(axis=0)
-    deviations = (sums - shares * sums.sum(axis=0)) * np.sqrt(_ratio(np.ones_like(left), left))
+    deviations = (sums - shares * sums.sum(axis=0)) * np.sqrt(ratio(np.ones_like(left), left))
     return np.asarray(deviations.T @ deviations)
 
 
@@ -303,7 +304,7 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
     place[bins] = np.arange(bins.size)
     count, of = sqrt(1.0 - phi**-3), bins_of_tally(t, delta)
     alone = np.bincount(of, t.counts * t.scores * (1.0 - t.scores), BIN_COUNT)[bins]
-    own = phi - _ratio(((count * deviations) ** 2).sum(axis=0), np.asarray(alone, np.float64))
+    own = phi - ratio(((count * deviations) ** 2).sum(axis=0), np.asarray(alone, np.float64))
     own = np.sqrt(np.maximum(own, phi**-2))
     return Hanging(place[of], count * shares, count * deviations, own)
 
@@ -417,8 +418,3 @@ def bins_of_tally(t: Tally, delta: float = 0.0) -> Ints:
     if t.cells is not None:
         return bins_of(t.cells.numbers)
     return bins_of(locate(np.asarray(expit(logit(t.scores) - delta)))[0])
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """Divide; 0 where there is nothing."""
-    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0.0))

@@ -148,7 +148,7 @@ class Readings:
         }
         if WHOLE not in unlike:
             return replace(day, unlike=said)
-        return replace(day, unlike=said, parts={}, third={}, classes=None, entities={})
+        return replace(day, unlike=said, parts={}, third={}, classes=None, entities={}, rest={})
 
 
 def next_days_are_unlike(config: Config, name: str) -> str:
