@@ -114,6 +114,27 @@ def test_a_break_is_told_with_the_class(name: str) -> None:
     assert (incident.place is not None) == (incident.kind == CLASS_PLACE)
 
 
+@pytest.mark.parametrize("name", ["the first class is 0", "logit of the second class + 1.5"])
+def test_a_class_that_is_watched_no_more_may_have_broken(name: str) -> None:
+    """The newest day does not count it; the days before raise the alert all the same."""
+    first, *more = [against_the_rest(*day) for day in islice(broken(name), 3)]
+    without = [{of: part for of, part in day.items() if not of.endswith("0")} for day in more]
+    reference, days = (
+        fitted(),
+        [(FIRST + timedelta(days=t), of) for t, of in enumerate([first, *without])],
+    )
+    watch = LevelWatch()
+    for day in days:
+        watch = advance_classes(watch, reference, *day)
+
+    after = decide_classes(
+        watch, reference, days[-1], enough=0.0, least=LEAST, back=lambda: days[::-1]
+    )
+
+    assert after.incident is not None
+    assert after.incident.opened == days[-1][0]
+
+
 @pytest.mark.parametrize(
     ("name", "size"),
     [

@@ -68,7 +68,7 @@ def stream(name: str, seed: int, length: int = START + 20) -> list[Day]:
 
 
 def test_a_profile_is_the_ratio_of_conditional_likelihoods() -> None:
-    """At each size and direction, over the largest dispersion of the day."""
+    """At each size and direction, over the mean dispersion of the day."""
     days = stream("slope 0", 1)
     own = reference_of(fit_model_reference(days[:REFERENCE], Limits()))
     variances = np.array([0.0, 0.02, 0.0, 0.01])

@@ -16,7 +16,7 @@ from monitor.drift.classes.pairs import (
     PairCurves,
     coded,
     fit_codes,
-    pair_parts,
+    parts_of_pairs,
     with_curves,
 )
 from monitor.drift.curve.reference import Reference, fit_reference
@@ -184,4 +184,4 @@ def test_a_pair_that_says_nothing_is_left_out() -> None:
     counts = count_classes("abc", [rows], np.zeros(3), watched=[], pairs=[(0, 1), (1, 2)])
 
     assert counts.pairs[0, 1].counts.sum() == 5
-    assert list(pair_parts(counts)) == [("all", "all", "b against c")]
+    assert list(parts_of_pairs(counts, "pairs")) == [("all", "all", "b against c")]

@@ -13,7 +13,7 @@ from rich.console import Console
 from monitor.base.errors import ConfigError, DataError
 from monitor.config import Model, load_config
 from monitor.days.summary import Summary, merge_summaries
-from monitor.drift.classes.pairs import pair_parts
+from monitor.drift.classes.pairs import parts_of_pairs
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.logs import summarise_day
@@ -112,7 +112,7 @@ def test_what_the_highest_scores_say_is_what_whole_vectors_say(
             np.testing.assert_array_equal(part.positives, ours[pair].positives)
     np.testing.assert_array_equal(found.outcomes, wanted.outcomes)
     np.testing.assert_array_equal(found.raw.top.counts, wanted.raw.top.counts)
-    assert pair_parts(found).keys() == pair_parts(wanted).keys()
+    assert parts_of_pairs(found, "pairs").keys() == parts_of_pairs(wanted, "pairs").keys()
     assert found.adjusted is None
     vectors, labels = rows
     logged = np.where(vectors >= np.sort(vectors, axis=1)[:, [-MOST]], vectors, 0.0)

@@ -165,7 +165,7 @@ def _fitted(
     ]
     if not names:
         return None
-    of_days = np.array([_stacked(names, day) for day in days])
+    of_days = np.array([stacked(names, day) for day in days])
     counts, positives = of_days.sum(axis=0)
     curves = np.stack(
         [_continued(*each, logged) for each in zip(counts, positives, strict=True)], axis=1
@@ -190,8 +190,11 @@ def _fitted(
     )
 
 
-def _stacked(names: Sequence[str], rest: Mapping[str, Coarse]) -> Ints:
-    """Give rows, and rows of the class, of each class; shape (2, k, 1024)."""
+def stacked(names: Sequence[str], rest: Mapping[str, Coarse]) -> Ints:
+    """Give rows, and rows of the class, of each class; 0 of one that the day does not count.
+
+    The shape is (2, k, 1024).
+    """
     none = np.zeros(COARSE_COUNT, np.int64)
     of_class = [rest.get(name, Coarse(none, none)) for name in names]
     return np.array([[c.counts for c in of_class], [c.positives for c in of_class]])
@@ -276,7 +279,7 @@ def levels_of_day(reference: ClassScores, rest: Mapping[str, Coarse]) -> Floats:
         last one, where the reference has nothing to compare with, stand the level of all rows and
         what of it did not come with the base rate. All add up over days.
     """
-    counts, positives = _stacked(reference.names, rest)
+    counts, positives = stacked(reference.names, rest)
     at, rates = (reference.starts, reference.ends), expit(reference.curves[1])
     there, total = _within(positives, *at), positives.sum(axis=1, keepdims=True)
     usual = np.maximum(_within(counts * rates, *at), TINY)
@@ -374,7 +377,7 @@ def gains_of_day(
     for rows with different rates. So the smaller is a fair bet while either the inputs or the
     priors move no more than that.
     """
-    counts, positives = _stacked(reference.names, rest)
+    counts, positives = stacked(reference.names, rest)
     new = new_scores(reference.counts - reference.positives, counts - positives)
     least = np.full((2, *reference.starts.shape), LEAST_TOLERANCE)
     if usual is not None:
@@ -412,7 +415,7 @@ def gains_of_adjusted(
     less. So the ratio is a fair bet under every move of priors and inputs, as far as the
     reference was right; twice its own error is tolerated on top.
     """
-    counts, positives = _stacked(adjusted.names, rest)
+    counts, positives = stacked(adjusted.names, rest)
     least = np.full((len(counts), PLACES + 1), max(LEAST_TOLERANCE, BENT * adjusted.bent))
     if usual is not None:  # which says nothing of scores that are new
         least[:, :NEW] = np.maximum(least[:, :NEW], USUAL * np.sqrt(usual[1]))

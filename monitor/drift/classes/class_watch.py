@@ -26,6 +26,7 @@ from monitor.drift.classes.class_scores import (
     gains_of_day,
     levels_of_day,
     new_scores,
+    stacked,
     usual_variances,
 )
 from monitor.drift.curve.variance import WEEK
@@ -52,7 +53,7 @@ from monitor.drift.records.detector import (
 from monitor.drift.records.life import LIFE, recovering
 from monitor.drift.records.region_state import Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.logistic.level import fit_level
 
@@ -299,7 +300,7 @@ def _other(reference: ClassScores, gains: Floats, of: int) -> str | None:
 
 
 def _rows(found: Found, name: str) -> Coarse:
-    """Add up what the days since it began have of a class; the newest one has it."""
+    """Add up what the days since it began have of a class."""
     return sum_of([rest[name] for _, rest in found.days if name in rest])
 
 
@@ -403,7 +404,7 @@ def _cells(logged: ClassScores, found: Found) -> tuple[slice, Family]:
         here = slice(int(starts), int(ends))
     new = np.flatnonzero(_new(logged, newest)[of])
     new = new[(new >= here.start) & (new < here.stop)]
-    rows, hits = newest[logged.names[of]].counts, newest[logged.names[of]].positives
+    (rows,), (hits,) = stacked([logged.names[of]], newest)
     if logged.highest and (0 in new if found.place == NEW else here.start == 0):
         most = found.place == NEW or hits[0] >= ALIKE * hits[here].sum()
         return slice(0, 1 if most else here.stop), "unlogged"
@@ -421,12 +422,8 @@ def _cells(logged: ClassScores, found: Found) -> tuple[slice, Family]:
 
 def _new(reference: ClassScores, rest: Rest) -> Bools:
     """Say which scores are new on a day, by the rows of other classes."""
-    others = np.array([_others(rest.get(name)) for name in reference.names])
-    return new_scores(reference.counts - reference.positives, others)
-
-
-def _others(part: Coarse | None) -> Ints:
-    return np.zeros(COARSE_COUNT, np.int64) if part is None else part.counts - part.positives
+    counts, positives = stacked(reference.names, rest)
+    return new_scores(reference.counts - reference.positives, counts - positives)
 
 
 def _off_at(curve: Floats, rows: Coarse, cells: slice) -> float:

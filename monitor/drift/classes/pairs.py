@@ -14,13 +14,13 @@ part, which is a pair in one segment and stratum, has its own curve.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from monitor.base.segment_names import WHOLE
 from monitor.drift.curve.fitting import fit_curve
-from monitor.drift.curve.reference import RARE, Reference, dispersions, own_intercept, own_slope
+from monitor.drift.curve.reference import RARE, Reference, dispersions, own_slope
 from monitor.drift.records.day_evidence import DIRECTIONS
 from monitor.drift.records.facts import MOST_STREAMS
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
@@ -176,7 +176,7 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
         *(names, counts.outcomes, counts.judged, sum(right.values())),
         pairs={pair_name(names, pair): pair for pair in counts.pairs},
         # Only levels need these, which are not looked for in several parts.
-        equal={} if counts.parts else _parts(counts, "pairs", both=False),
+        equal={} if counts.parts else parts_of_pairs(counts, "pairs", both=False),
         segments=segments,
         weights=counts.weights,
         among=counts.among,
@@ -211,18 +211,20 @@ def _added(days: Sequence[ClassDay]) -> ClassDay:
     )
 
 
-def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
-    """Name the pairs of a day that say something: those with outcomes of both classes."""
-    return _parts(counts, "pairs", both=True)
+def parts_of_pairs(
+    counts: ClassCounts, family: Literal["pairs", "third"], *, both: bool = True
+) -> dict[Key, Coarse]:
+    """Name the pairs of a family on a day by segment, stratum and classes.
 
-
-def third_parts(counts: ClassCounts) -> dict[Key, Coarse]:
-    """Name the same of the first and the third choice."""
-    return _parts(counts, "third", both=True)
-
-
-def _parts(counts: ClassCounts, family: str, *, both: bool) -> dict[Key, Coarse]:
-    """Name the pairs of a family that have outcomes of both classes, or of one."""
+    Parameters
+    ----------
+    counts : ClassCounts
+        Of the day.
+    family : str
+        The pairs of the two highest scores, or of the first and the third choice.
+    both : bool
+        Whether those with outcomes of both classes, which say something of a curve, or of one.
+    """
     parts: Mapping[tuple[str, str], ClassCounts | ClassPart]
     parts = counts.parts or {(WHOLE, WHOLE): counts}
     return {
@@ -384,38 +386,18 @@ def without_top(reference: Reference) -> Reference:
     )
 
 
-def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
-    """Give the reference of all pairs what it lacks: how well each pair's own curve is known.
-
-    What the pairs share has no level, because which class of a pair is first means nothing.
+def with_curves(fitted: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
+    """Say how well the curves before the coding are known: the stream's own, and the others.
 
     Parameters
     ----------
-    whole : Reference
+    fitted : Reference
         Fitted to the coded pairs.
     days : sequence of mapping to Coarse
         The pairs of each day, not coded.
     curves : PairCurves
         From `fit_codes`.
     """
-    reference = _with_errors(whole, days, curves)
-    return replace(reference, own_intercept=None, levels={})
-
-
-def with_own_curves(pair: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
-    """Give the same to the reference of one pair, whose level means something.
-
-    Parameters
-    ----------
-    pair, days, curves : Reference, sequence of mapping to Coarse, PairCurves
-        As for `with_curves`.
-    """
-    strata = [part for day in days for part in day.values()]
-    return replace(_with_errors(pair, days, curves), own_intercept=own_intercept(strata))
-
-
-def _with_errors(fitted: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
-    """Say how well the curves before the coding are known: the stream's own, and the others."""
     strata = [part for day in days for part in day.values()]
     dispersion = float(dispersions(fitted.day_variances, fitted.informations)[0])
     reference = replace(fitted, own_slope=own_slope(strata, dispersion))

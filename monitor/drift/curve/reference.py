@@ -100,8 +100,8 @@ class Reference:
         Root mean square of how far the scores of a day moved by themselves, in logit; see
         `monitor.drift.incidents.levels.what_moved`.
     level_days : ndarray of shape (days, 4)
-        What each day says of the level; see `monitor.drift.records.detector.LevelWatch`. None of a
-        stream whose parts share no level, and of a bare one.
+        What each day says of the level; see `monitor.drift.records.detector.LevelWatch`. No rows of
+        a stream whose parts share no level, and of a reference of `fit_bare`.
     level_variances : ndarray of shape (2,)
         Variances between the days of the intercept, and of the part of it that did not come with
         the base rate, in logit squared.

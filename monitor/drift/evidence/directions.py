@@ -185,7 +185,7 @@ def price(reference: Reference, cross: Floats, day_variances: Floats) -> tuple[F
     -----
     Projecting the functions of the curve on a direction under the day's weights gives
     coefficients ``c``, and the error of the curve along it has variance ``phi c' V c`` with the
-    covariance V of the curve and its dispersion phi. Jitters that are larger than the
+    covariance V of the curve and its dispersion phi. Between-day variances that are larger than the
     reference's were learned from whole weeks, whose distortions vary by v, a fourteenth of the
     excess. ``tolerance = max(least, 1.25 sqrt(error**2 + 4 v))`` and
     ``effect = max(least, 6 error, 2 tolerance)``, least as in the reference. Both depend on the

@@ -147,7 +147,7 @@ def _of_curve(
     return replace(fit, slope=slope and Estimate(slope.value, slope.low, slope.high))  # as stored
 
 
-def _day_of_curve(own: Reference, parts: Parts, jitters: Floats) -> tuple[float, Floats]:
+def _day_of_curve(own: Reference, parts: Parts, day_variances: Floats) -> tuple[float, Floats]:
     """Weigh the scores as they are against the curve of the reference, each part with its prior."""
     curve, gain, slopes = level_curve(own, parts), 0.0, np.zeros(len(SLOPES))
     informations = np.zeros(len(DIRECTIONS))
@@ -161,7 +161,7 @@ def _day_of_curve(own: Reference, parts: Parts, jitters: Floats) -> tuple[float,
         slopes += score_slopes(scores, *rows, scores[np.newaxis], SLOPES_TRIED)
         directions = np.ascontiguousarray(own.directions[:, cells])
         informations += score_directions(before, *rows, directions)[1]
-    phi = float((1.0 + jitters * informations).max())
+    phi = float((1.0 + day_variances * informations).max())
     return gain / phi, slopes / phi
 
 

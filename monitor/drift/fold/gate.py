@@ -24,7 +24,7 @@ from monitor.drift.fold.inputs import Day
 from monitor.drift.fold.today import Today
 from monitor.drift.incidents.detecting import SaidSince, opened_incident, unknown
 from monitor.drift.incidents.label_change import only_if_told, unless_always_so
-from monitor.drift.records.day_evidence import KINDS, DayEvidence
+from monitor.drift.records.day_evidence import KINDS, DayEvidence, direction_of, sign_of
 from monitor.drift.records.detector import WITHHELD, Detector, Incident, is_withheld
 
 
@@ -118,9 +118,9 @@ def could_explain(late: Late, reference: Reference, incident: Incident) -> bool:
     outcomes too, so the delay may have changed by twice as much: its half has to be explained,
     and only what is beyond the tolerance and two standard errors.
     """
-    direction, side = divmod(KINDS.index(incident.kind), 2)
+    direction, sign = direction_of(incident.kind), sign_of(incident.kind)
     size = abs(incident.size) - 2.0 * incident.size_error - reference.tolerances[direction]
-    bent = (2 * side - 1) * max(0.0, size) / 2.0 * reference.directions[direction, reference.known]
+    bent = sign * max(0.0, size) / 2.0 * reference.directions[direction, reference.known]
     counts = reference.counts.counts[reference.known]
     positives = reference.counts.positives[reference.known]
     steps = np.linspace(bent.min(), bent.max(), 65)[:, None]

@@ -34,12 +34,10 @@ from monitor.drift.classes.pairs import (
     class_day,
     coded,
     fit_codes,
-    pair_parts,
+    parts_of_pairs,
     streams_of_pairs,
     sum_of_days,
-    third_parts,
     with_curves,
-    with_own_curves,
     without_top,
 )
 from monitor.drift.curve.change_within import change_within
@@ -48,6 +46,7 @@ from monitor.drift.curve.reference import (
     Sensitivity,
     by_direction,
     fit_reference,
+    own_intercept,
     own_slope,
     what_a_reference_lacks,
     with_hanging,
@@ -62,7 +61,7 @@ from monitor.drift.evidence.entities import (
 )
 from monitor.drift.incidents.detectable import calibrated_limit, what_is_detectable
 from monitor.drift.incidents.detecting import family_limit
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import kind_of
 from monitor.drift.records.facts import Detectable, ReferenceChange, Unlike
 from monitor.drift.records.lack import Lack
 from monitor.drift.records.mix import Mix, mix_of_days
@@ -247,7 +246,7 @@ def inputs_of(summary: Summary) -> Day:
         unlisted=summary.unlisted,
     )
     if counts := summary.classes:
-        parts, third = pair_parts(counts), third_parts(counts)
+        parts, third = parts_of_pairs(counts, "pairs"), parts_of_pairs(counts, "third")
         rest = {WHOLE: against_the_rest(counts), **rest_of_segments(counts)}
         classes = class_day(counts, right)
         return replace(counted, parts=parts, third=third, classes=classes, rest=rest)
@@ -349,7 +348,7 @@ def _changed(
     return ReferenceChange(
         first=days[0].day,
         since=days[at].day,
-        kind=KINDS[2 * split.direction + (split.difference > 0.0)],
+        kind=kind_of(split.direction, split.difference),
         before=before.value if before else None,
         after=after.value if after else None,
     )
@@ -396,13 +395,18 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         every, of = limits.judge_every, limits.sensitivity  # a third class is no flip of two
         return without_top(fit_reference(parts, of, judge_every=every, noise=False))
 
-    def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
+    def fit_coded(parts: Sequence[Parts], curves: PairCurves) -> Reference:
         return with_curves(fit([coded(day, curves) for day in parts]), parts, curves)
+
+    def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
+        # They share no level, because which class of a pair is first means nothing.
+        return replace(fit_coded(parts, curves), own_intercept=None, levels={})
 
     def fit_pair(alone: Sequence[Parts]) -> Reference:
         if not curves.of_parts:  # its curve is its own
             return fit(alone)
-        return with_own_curves(fit([coded(day, curves) for day in alone]), alone, curves)
+        strata = [part for day in alone for part in day.values()]
+        return replace(fit_coded(alone, curves), own_intercept=own_intercept(strata))
 
     parts, (third, lack) = [day.parts for day in days], _third_choices(days, classes)
     curves, third_curves = fit_codes(parts), SAME

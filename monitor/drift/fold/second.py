@@ -33,9 +33,10 @@ from monitor.drift.incidents.detecting import (
     opened_incident,
     profiles_of,
 )
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import direction_of
 from monitor.drift.records.detector import Detector, Incident, Second, Worse, is_withheld
 from monitor.drift.records.life import LifeEvent
+from monitor.drift.records.verdict import SLOPE_KINDS
 from monitor.metrics.core.grid import Floats
 
 FULL = 28  # days of the other reference, after which it stays
@@ -218,7 +219,7 @@ def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
     Asked where profiles are not known: what scores say of a large distortion depends on the prior,
     so their sums may differ where slopes do not.
     """
-    if KINDS.index(now.kind) // 2:
+    if now.kind not in SLOPE_KINDS:
         return False
     error = float(reference.errors[0])
     slopes = best_slope(now.slopes, error), best_slope(before.slopes, error)
@@ -294,8 +295,8 @@ def growth(
     variance 1 / I. Where both spans have a distortion along one direction, no other is asked: what
     a slope looks like along others depends on the prior.
     """
-    kinds = [KINDS.index(incident.kind) // 2 for incident in (now, before)]
-    directions = kinds[:1] if kinds[0] == kinds[1] else range(len(tolerances))
+    along, before_along = direction_of(now.kind), direction_of(before.kind)
+    directions = [along] if along == before_along else range(len(tolerances))
     added = np.broadcast_to(hanging, tolerances.shape)
     return max(_grown(now, before, j, float(tolerances[j]), float(added[j])) for j in directions)
 

@@ -45,7 +45,16 @@ from monitor.drift.incidents.broken import followed
 from monitor.drift.incidents.region_watch import watch_regions
 from monitor.drift.incidents.start import start_of
 from monitor.drift.incidents.undecided import with_recovery
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, SLOPES, DayEvidence, WrongLabels
+from monitor.drift.records.day_evidence import (
+    DIRECTIONS,
+    KINDS,
+    SLOPES,
+    DayEvidence,
+    WrongLabels,
+    direction_of,
+    kind_of,
+    sign_of,
+)
 from monitor.drift.records.detector import (
     RECOVERED,
     Detector,
@@ -176,11 +185,10 @@ def _recovery(
     The one that may still be there lies two standard errors below its estimate, but not above the
     effect of the day nor below 0.05; the other is the tolerance, at most half of the first.
     """
-    direction, side = divmod(KINDS.index(incident.kind), 2)
+    direction, sign = direction_of(incident.kind), sign_of(incident.kind)
     far = max(abs(incident.size) - 2.0 * incident.size_error, LEAST_SIZE)
     far = min(float(evidence.effects[direction]), far)
     near = min(float(evidence.tolerances[direction]), 0.5 * far)
-    sign = 2 * side - 1
     ratio = recovery_evidence(rows, direction, sign * far, sign * near)
     phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
     return float(bounded(np.array(ratio / phi / log(10.0))))
@@ -449,7 +457,7 @@ def _hangs(incident: Incident, hanging_since: HangingSince) -> bool:
     """Say whether rows hang together so much that what speaks for recovery is too little."""
     if incident.place or not incident.recovering:
         return False
-    together = float(hanging_since(incident.recovering)[KINDS.index(incident.kind) // 2])
+    together = float(hanging_since(incident.recovering)[direction_of(incident.kind)])
     return incident.recovery < RECOVERED * together
 
 
@@ -478,20 +486,21 @@ def opened_incident(
     said_since: SaidSince = unknown,
 ) -> Incident:
     """Make the incident that an alarm on this day opens, dated by the kind with most evidence."""
-    direction, side = divmod(int(detector.sums.argmax()), 2)
+    kind = KINDS[int(detector.sums.argmax())]
+    direction = direction_of(kind)
     # A limit that fell may raise the alarm on a day without outcomes of this stream.
     effect = float(evidence.effects[direction]) or USUAL_EFFECT
     start = start_of(
         since_counted(detector.history, detector.counted),
         direction=direction,
-        sign=2 * side - 1,
+        sign=sign_of(kind),
         day_variance=float(detector.jitters[direction]),
         effect=effect,
         error=effect / SOUGHT,  # or less, where more than six standard errors are looked for
     )
     scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
     opened = Incident(
-        *(day, start.day, start.low, start.high, KINDS[2 * direction + side], detector.evidence),
+        *(day, start.day, start.low, start.high, kind, detector.evidence),
         scores=scores,
         informations=informations,
         slopes=slopes,
@@ -508,7 +517,7 @@ def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) 
     before, now = incident.profiles, evidence.profiles
     return replace(
         incident,
-        profiles=None if before is None or now is None else before + now[: len(before)],
+        profiles=None if before is None or now is None else before + now,
         scores=incident.scores + evidence.scores / phi,
         informations=incident.informations + evidence.informations / phi,
         slopes=incident.slopes + evidence.slopes,
@@ -523,7 +532,7 @@ def named(incident: Incident) -> Incident:
         kind, size = best_profile(incident.profiles)
     else:
         kind, size = best_fit(incident.scores, incident.informations)
-    information = float(incident.informations[KINDS.index(kind) // 2])
+    information = float(incident.informations[direction_of(kind)])
     error = 1.0 / sqrt(information) if information > 0.0 else 0.0
     return replace(incident, kind=kind, size=size, size_error=error)
 
@@ -536,7 +545,7 @@ def best_fit(scores: Floats, informations: Floats) -> tuple[str, float]:
     direction = int(ratio(scores**2, informations).argmax())
     information = float(informations[direction])
     size = float(scores[direction]) / information if information > 0.0 else 0.0
-    return KINDS[2 * direction + int(scores[direction] > 0)], size
+    return kind_of(direction, size), size
 
 
 def best_profile(profiles: Floats) -> tuple[str, float]:
@@ -569,7 +578,7 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
     highest = highest_of_each(profiles[: len(DIRECTIONS)])
     direction = max(range(len(highest)), key=lambda j: highest[j][0])
     size = highest[direction][1]
-    return KINDS[2 * direction + int(size > 0.0)], size
+    return kind_of(direction, size), size
 
 
 def gain_of_best(profiles: Floats) -> float:

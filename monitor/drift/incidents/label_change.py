@@ -51,7 +51,7 @@ class Best(NamedTuple):
 
 
 def best_shares(profiles: Floats) -> list[Best]:
-    """Give the best share of each family of `CHANGES`; none from profiles without labels.
+    """Give the best share of each family of `CHANGES`.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def best_shares(profiles: Floats) -> list[Best]:
     """
     return [
         _best(np.insert(shares, 0, 0.0), np.insert(profile, 0, 0.0))
-        for shares, profile in zip(CHANGES.values(), profiles[len(DIRECTIONS) :], strict=False)
+        for shares, profile in zip(CHANGES.values(), profiles[len(DIRECTIONS) :], strict=True)
     ]
 
 
@@ -111,9 +111,7 @@ def label_change(incident: Incident | None) -> LabelChange | None:
     """
     if incident is None or incident.profiles is None or incident.place:
         return None
-    found = dict(zip(CHANGES, best_shares(incident.profiles), strict=False))
-    if not found:
-        return None
+    found = dict(zip(CHANGES, best_shares(incident.profiles), strict=True))
     family = max(found, key=lambda of: found[of].gain)
     best = found[family]
     evidence = (best.gain - gain_of_best(incident.profiles)) / log(10.0)
@@ -135,10 +133,14 @@ def only_if_told(
     ----------
     detector : Detector
         After `monitor.drift.incidents.detecting.accumulate`.
-    day, evidence, said_since
-        As for `monitor.drift.incidents.detecting.opened_incident`.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day.
     enough : float
         The evidence at which the stream alerts, log10.
+    said_since : function of a date
+        What the days since say once more.
 
     Returns
     -------

@@ -26,6 +26,27 @@ Family = Literal["swapped", "lost", "added"]
 Changed = Literal["lost", "added"]  # families of labels that may change by themselves
 
 
+def kind_of(direction: int, size: float) -> str:
+    """Name the distortion of some size, in logit, along a direction.
+
+    Examples
+    --------
+    >>> kind_of(0, -0.2), direction_of("top_underpredicted"), sign_of("top_underpredicted")
+    ('too_extreme', 3, 1)
+    """
+    return KINDS[2 * direction + (size > 0.0)]
+
+
+def direction_of(kind: str) -> int:
+    """Give the place of the direction of a kind among `DIRECTIONS`."""
+    return KINDS.index(kind) // 2
+
+
+def sign_of(kind: str) -> int:
+    """Give the sign of the sizes of a kind: -1 of the first one of its direction, else 1."""
+    return 2 * (KINDS.index(kind) % 2) - 1
+
+
 @dataclass(frozen=True)
 class WrongLabels:
     """Outcomes that seem to be recorded as their opposite, before the reference as after it.

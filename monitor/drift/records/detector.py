@@ -208,8 +208,7 @@ class Incident:
         What it was before it became worse; None if it has not.
     profiles : ndarray of shape (6, 16) or None
         Sum since the start of `monitor.drift.evidence.directions.day_profiles`; None if some of
-        these days could not be read once more. Without rows of labels if a version that had none
-        opened it.
+        these days could not be read once more.
     recovering : date or None
         The first of the days that `recovery` counts; None while nothing speaks for recovery.
     place : Break or None

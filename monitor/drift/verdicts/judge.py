@@ -64,8 +64,8 @@ def judge(
     detectors : mapping of str to Detector, optional
         Of every stream before the first day; without it the fold begins here.
     recall : function of a date
-        Gives a day up to the one that is judged once more, None if it is not known; asked of
-        models with entities whose evidence is over its limit, and when a drift opens.
+        Gives a day up to the one that is judged once more, None if it is not known; asked where
+        evidence is over its limit, where outcomes are missing, and while a drift is open.
 
     Yields
     ------

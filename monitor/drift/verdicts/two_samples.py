@@ -39,7 +39,7 @@ from monitor.drift.evidence.history import new_history
 from monitor.drift.fold.inputs import Limits
 from monitor.drift.incidents.detecting import best_profile, best_slope
 from monitor.drift.incidents.levels import what_moved
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, DayEvidence
+from monitor.drift.records.day_evidence import DIRECTIONS, DayEvidence, direction_of
 from monitor.drift.records.detector import WEIGHTS
 from monitor.drift.records.facts import Level
 from monitor.drift.records.lack import Lack
@@ -266,7 +266,7 @@ def _best_kind(
     rows = [rows_of_day(reference, {WHOLE: group}) for group in after]
     profiles = [day_profiles(of, reference.day_variances) for of in rows]
     kind, size = best_profile(np.sum(profiles, axis=0))
-    direction = KINDS.index(kind) // 2
+    direction = direction_of(kind)
     if not informations[direction] > 0.0:
         return None, None
     error = sqrt(1.0 / informations[direction] + errors[direction] ** 2)

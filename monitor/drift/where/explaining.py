@@ -19,7 +19,7 @@ import numpy as np
 
 from monitor.base.segment_names import CROSSED, OTHER
 from monitor.drift.curve.reference import Reference
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
+from monitor.drift.records.day_evidence import DIRECTIONS, kind_of
 from monitor.drift.records.places import Condition, Explanation, Opposite, name_all
 from monitor.drift.where.column_sums import (
     AS_BEFORE,
@@ -86,6 +86,10 @@ class Values:
         """Share of the outcomes since the drift began that each value has, shape (m,)."""
         both = zip(self.parts, self.wholes, strict=True)
         return np.array([part.rows / whole.rows for (_, part), (_, whole) in both])
+
+    def named(self, indices: Sequence[int]) -> tuple[Condition, ...]:
+        """Name some of them."""
+        return tuple(self.conditions[i] for i in indices)
 
     def chosen(self, indices: Sequence[int]) -> "Values":
         """Keep some of them."""
@@ -347,32 +351,32 @@ def explain(
     ``(d' V^-1 d - s) / (2 ln 10)`` along the direction that has most of it, less ``log10 m`` for
     each of its values, of m values.
     """
-    every = values_of(sums)
+    every, known = values_of(sums), {**sums, **shared}
     if not every.conditions:
         return None
     values = _clearest(reference, every, held)
     before = frozenset(i for i, each in enumerate(values.conditions) if each in held)
     price = log10(len(every.conditions))
-    sets = _explaining(reference, lay_out({**sums, **shared}, values), before, price)
-    sets.sort(key=lambda each: -each.score)
+    sets = _explaining(reference, lay_out(known, values), before, price)
     if not sets:
         return None
+    sets.sort(key=lambda each: -each.score)
     clear = [each for each in sets if each.score > sets[0].score - NEARLY]
     chosen = next((each for each in clear if {*each.members} == before), clear[0])
-    instead = [name_all(_named(values, each)) for each in clear if each is not chosen]
-    named = [every.conditions.index(values.conditions[i]) for i in chosen.members]
-    named, beside = _with_further(reference, every, {**sums, **shared}, named)
+    instead = [name_all(values.named(each.members)) for each in clear if each is not chosen]
+    named = [every.conditions.index(condition) for condition in values.named(chosen.members)]
+    named, beside = _with_further(reference, every, known, named)
     if len(named) > len(chosen.members):
         values = every.chosen(named)
-        layout, members = lay_out({**sums, **shared}, values), np.arange(len(named))
+        layout, members = lay_out(known, values), np.arange(len(named))
         rows = _rows_of(layout, members)
         chosen = _found(layout, fit_sets(reference, layout, members[None]), 0, rows, price)
     explanation = _explanation(reference, values, chosen, instead, beside)
-    counted = all(
-        rows_of_both({**sums, **shared}, *pair) is not None
-        for pair in combinations(explanation.conditions if explanation else (), 2)
-    )
-    return replace(explanation, counted=counted) if explanation else None
+    if explanation is None:
+        return None
+    pairs = combinations(explanation.conditions, 2)
+    counted = all(rows_of_both(known, *pair) is not None for pair in pairs)
+    return replace(explanation, counted=counted)
 
 
 def _clearest(reference: Reference, values: Values, held: Sequence[Condition]) -> Values:
@@ -561,34 +565,40 @@ def _explanation(
     if share < LEAST_EXPLAINED:
         return None
     sides = _sides(reference, values, chosen)
-    every, told = (_of_members(values, of) for of in (members, [i for i, _ in sides.alike]))
-    alone = len({values.conditions[i].column for i in members}) == 1
-    rest = relative_slope(old - every[0], now - every[1]) if alone else _slope(rests[0])
-    own = [of for i, of in sides.alike if values.past[i]]
+    every, alike = (_of_members(values, of) for of in (members, sides.alike))
+    if len({condition.column for condition in values.named(members)}) == 1:
+        rest = relative_slope(old - every[0], now - every[1])
+    else:
+        rest = Estimate.normal(1.0 + rests[0].value, rests[0].error)
     return Explanation(
-        tuple(values.conditions[i] for i, _ in sides.alike),
+        values.named(sides.alike),
         share,
-        relative_slope(told[0] if len(own) == len(sides.alike) else old, told[1]),
+        relative_slope(alike[0] if values.past[sides.alike].all() else old, alike[1]),
         rest,
         rows=chosen.rows,
-        kind=_kind(chosen.direction, sides.size),
+        kind=kind_of(chosen.direction, sides.size),
         size=sides.size,
         instead=tuple(instead),
         beside=tuple(beside),
-        opposite=tuple(_opposite(values, chosen, *of) for of in sides.opposite),
+        opposite=tuple(
+            Opposite(
+                values.conditions[i],
+                kind_of(chosen.direction, change),
+                relative_slope(*values.parts[i]),
+            )
+            for i, change in sides.opposite.items()
+        ),
     )
 
 
-def _opposite(values: Values, chosen: _Found, i: int, change: float) -> Opposite:
-    kind, slope = _kind(chosen.direction, change), relative_slope(*values.parts[i])
-    return Opposite(values.conditions[i], kind, slope)
-
-
 class _Sides(NamedTuple):
-    """The values of a set, with the change of each, by the way in which they moved."""
+    """The values of a set by the way in which they moved; of the opposite ones with their change.
 
-    alike: list[tuple[int, float]]
-    opposite: list[tuple[int, float]]
+    The size is the mean change of the others, in logit.
+    """
+
+    alike: list[int]
+    opposite: dict[int, float]
     size: float
 
 
@@ -602,12 +612,11 @@ def _sides(reference: Reference, values: Values, chosen: _Found) -> _Sides:
     }
     clear = {i: c for i, c in changes.items() if exceeding(c, tolerance) < AS_BEFORE}
     if len({change.value > 0.0 for change in clear.values()}) < 2:  # noqa: PLR2004 - both ways
-        return _Sides([(i, chosen.change) for i in chosen.members], [], chosen.change)
+        return _Sides([*chosen.members], {}, chosen.change)
     lead = changes[max(clear, key=lambda i: evidence_of(clear[i]))].value
-    opposite = [(i, c.value) for i, c in clear.items() if c.value * lead < 0.0]
-    moved = {i for i, _ in opposite}
-    alike = [(i, lead) for i in chosen.members if i not in moved]
-    own = [changes[i].value for i, _ in alike if i in changes]
+    opposite = {i: c.value for i, c in clear.items() if c.value * lead < 0.0}
+    alike = [i for i in chosen.members if i not in opposite]
+    own = [changes[i].value for i in alike if i in changes]
     return _Sides(alike, opposite, sum(own) / len(own))
 
 
@@ -615,16 +624,3 @@ def _of_members(values: Values, members: Sequence[int]) -> tuple[Sums, Sums]:
     """Add up some values, in the reference those that have a past there."""
     past = [values.parts[i][0] for i in members if values.past[i]]
     return sum(past, nothing()), sum((values.parts[i][1] for i in members), nothing())
-
-
-def _kind(direction: int, change: float) -> str:
-    return KINDS[2 * direction + (change > 0.0)]
-
-
-def _slope(change: Estimate) -> Estimate:
-    return Estimate.normal(1.0 + change.value, change.error)
-
-
-def _named(values: Values, chosen: _Found) -> tuple[Condition, ...]:
-    """Name the values of a set, the one with most evidence first."""
-    return tuple(values.conditions[i] for i in chosen.members)

@@ -11,7 +11,7 @@ import numpy as np
 from monitor.base.segment_names import OTHER
 from monitor.days.summary import ColumnPart, Columns
 from monitor.drift.curve.reference import Reference
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import direction_of
 from monitor.drift.records.values import MovingPriors
 from monitor.drift.where.column_sums import AS_BEFORE, change_of, exceeding, nothing, sum_part
 from monitor.drift.where.part_counts import coarse_of_parts, merge_parts, regrouped
@@ -139,7 +139,7 @@ def explained_by_priors(
         )
         return change_of(reference, direction, old, now)
 
-    direction = KINDS.index(kind) // 2
+    direction = direction_of(kind)
     within = change(lambda day: day.values())
     pooled = change(lambda day: [merge_parts([*day.values()])])
     if within is None or pooled is None:

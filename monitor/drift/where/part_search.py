@@ -14,7 +14,7 @@ import numpy as np
 
 from monitor.days.summary import CodedRows, ColumnPart, column_part
 from monitor.drift.curve.reference import Reference
-from monitor.drift.records.day_evidence import DIRECTIONS, KINDS
+from monitor.drift.records.day_evidence import DIRECTIONS, KINDS, direction_of, kind_of
 from monitor.drift.records.places import Condition, name_all
 from monitor.drift.where.column_sums import (
     AS_BEFORE,
@@ -525,12 +525,11 @@ def _tested(
     total: int,
 ) -> PartFound | None:
     """Test a part against the reference, the rest and the rows that meet one condition only."""
-    kind = KINDS.index(proposal.kind)
-    direction, side = divmod(kind, 2)
+    direction = direction_of(proposal.kind)
     every = *part[:1], rest, *part[1:]
     changes = [change_of(reference, direction, *of, new=True) for of in every]
     own = changes[0]
-    if own is None or (own.value > 0.0) != bool(side):
+    if own is None or kind_of(direction, own.value) != proposal.kind:
         return None
     tolerance = float(reference.tolerances[direction])
     p_values = [exceeding(own, tolerance), *(_apart(own, other) for other in changes[1:])]

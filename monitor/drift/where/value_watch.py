@@ -30,7 +30,7 @@ from monitor.drift.incidents.level_watch import (
     gone,
     is_certain,
 )
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import KINDS, direction_of, sign_of
 from monitor.drift.records.detector import LEVEL_KINDS, NOT_COMPARABLE, WEIGHTS
 from monitor.drift.records.life import LIFE, LifeEvent, weighed
 from monitor.drift.records.places import Condition
@@ -278,13 +278,13 @@ def event_of_day(
         said, phi = _recovery(incident, moves), 1.0
         pull, left = float(today.scores[i, SHIFT]), float(today.informations[i, SHIFT])
     else:
-        j, side = divmod(KINDS.index(incident.kind), 2)
+        j, sign = direction_of(incident.kind), sign_of(incident.kind)
         pull, left = float(today.pulls[i, j]), float(today.left[i, j])
         phi, past = 1.0 + float(today.past.day_variances[i, j]) * left, today.past
         sure = max(abs(incident.size) - LEFT * incident.size_error, LEAST_SIZE)
         far = min(float(past.effects[i, j]), sure)
         near = min(float(past.tolerances[i, j]), 0.5 * far)
-        said = ((far - near) * (0.5 * (far + near) * left - SIGNS[side] * pull)) / phi / log(10.0)
+        said = ((far - near) * (0.5 * (far + near) * left - sign * pull)) / phi / log(10.0)
     event, recovery = weighed(incident, day, float(bounded(np.array(said))))
     return event, replace(
         incident,
@@ -469,7 +469,7 @@ def _may_be(past: ValuePast, leader: ValueIncident, other: ValueIncident, days: 
     """
     if leader.column == other.column or leader.kind != other.kind:
         return False
-    j = KINDS.index(leader.kind) // 2 if leader.kind in KINDS else SHIFT
+    j = direction_of(leader.kind) if leader.kind in KINDS else SHIFT
     since = [of for day, of in days.items() if day >= min(leader.started, other.started)]
     both = [past.names.index(incident.name) for incident in (leader, other)]
     scores, informations = (of[:, j] for of in _summed(since, both))

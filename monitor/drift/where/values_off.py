@@ -23,7 +23,7 @@ from monitor.drift.curve.reference import Reference
 from monitor.drift.curve.regions import Regions
 from monitor.drift.evidence.region_evidence import tilts_of_cells
 from monitor.drift.incidents.level_watch import HALF
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import direction_of
 from monitor.drift.records.detector import LEVEL_KINDS, Incident
 from monitor.drift.records.places import Condition, Explanation, Place, Where
 from monitor.drift.records.region_state import Break, Family
@@ -99,7 +99,7 @@ def where_of(
     """
     explanation = explain(reference, sums, held, shared)
     kind = explanation.kind if explanation else kind
-    direction = KINDS.index(kind) // 2
+    direction = direction_of(kind)
     tested = list[Tested]()
     for column, (old, now) in sums.items():
         total = sum(of.predicted for of in now.values())
@@ -272,7 +272,7 @@ def as_before_within(reference: Reference, sums: AllSums, incident: Incident) ->
 
     Then it is no distortion: where the level of some values moved, all rows together look bent.
     """
-    direction = KINDS.index(incident.kind) // 2
+    direction = direction_of(incident.kind)
     tolerance, found = float(reference.tolerances[direction]), list[str]()
     for column, both in sums.items():
         change = change_of(reference, direction, *whole_of(*both))

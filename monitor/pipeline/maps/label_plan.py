@@ -19,7 +19,7 @@ from monitor.drift.incidents.label_plan import (
     plan_labels,
     score_ranges,
 )
-from monitor.drift.records.day_evidence import KINDS
+from monitor.drift.records.day_evidence import KINDS, direction_of
 from monitor.evaluation.chosen_labels import by_coarse_cell
 from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.pipeline.verdicts.references import limits_of, read_references
@@ -91,7 +91,7 @@ def plan_for(config: Config, name: str, budget: int, *, kind: str, slope: float)
             f"{LEAST_RATE * total / UNIFORM:,.0f}."
         )
         raise ConfigError(msg)
-    direction = KINDS.index(kind) // 2
+    direction = direction_of(kind)
     plan = plan_labels(reference, predictions, budget, direction=direction)
     limit = limit_of_whole({WHOLE: reference}, limits_of(model))
     change = abs(1.0 - slope)
