@@ -17,7 +17,7 @@ USUAL = timedelta(days=31)  # after which an acknowledgement expires if no day i
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """Somebody has taken a drift: until a day it needs nobody else.
+    """A person has taken a drift: until a day it raises no alert.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Acknowledgement:
     at : datetime
         When it was made.
     by, why, ticket : str
-        Who has taken it, why nobody else is needed, and where the work is tracked; the last may be
+        Who has taken it, why no alert is needed, and where the work is tracked; the last may be
         empty.
     segment : str
         Of which segment; `all` for the model with every segment.
@@ -89,7 +89,7 @@ Decision = Acknowledgement | End | Rebase
 
 @dataclass(frozen=True)
 class Plan:
-    """A change that is planned: what is found on some days of data needs nobody.
+    """A planned change: what is found on some days of data raises no alert.
 
     It stands in the configuration. An `Acknowledgement` is of what has been found by a day, and
     holds until a day of the clock; a plan covers days of data, so it holds until the first day
@@ -159,7 +159,7 @@ def rebased(decisions: Iterable[Decision]) -> list[Rebase]:
 def taken_by(
     acknowledgements: Mapping[str, Acknowledgement], segment: str, found: date
 ) -> Acknowledgement | None:
-    """Find who has taken what was found in a segment on a day; None if nobody has.
+    """Find who has taken what was found in a segment on a day; None if it is not taken.
 
     Parameters
     ----------

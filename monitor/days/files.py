@@ -85,7 +85,7 @@ def _find(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, An
 
 
 def _find_here(filesystem: "AbstractFileSystem", path: str) -> dict[str, dict[str, Any]]:
-    # One who may enter the folder of a file may enter all above it, and need not list any.
+    # A user who may enter the folder of a file may enter all above it, and need not list any.
     if GLOB_START.search(path) or not os.access(Path(path).parent, os.X_OK, effective_ids=True):
         levels = pairwise([Path(path), *Path(path).parents])
         for below, folder in reversed([*levels]):

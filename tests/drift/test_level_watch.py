@@ -93,7 +93,7 @@ def test_no_sound_world_pages_or_is_a_ticket(name: str) -> None:
         (found,) = follow([days], [fitted(days)])
 
         assert found.page == []
-        if not name.startswith("priors wander, inputs jump"):  # cannot be told from a bias
+        if not name.startswith("priors wander, inputs jump"):  # looks like a bias
             assert found.ticket == []
 
 
@@ -258,7 +258,7 @@ def test_days_with_late_outcomes_are_not_weighed() -> None:
 
 
 def test_an_error_of_the_level_is_news_beside_an_open_drift() -> None:
-    """Whoever has taken the drift of the curve has not taken what was found later."""
+    """An acknowledgement of the drift of the curve does not cover what was found later."""
     truth = Truth(tilted(0.6))
     bent = [part for d in stream(World(0.2, 2_000), truth, 4, days=30) for part in d.values()]
     moved = [Coarse(np.roll(d.counts, 48), np.roll(d.positives, 48)) for d in bent]

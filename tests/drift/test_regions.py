@@ -144,7 +144,7 @@ def test_a_sound_stream_stays_silent() -> None:
     assert delay(Stream("none", 2_000, 1)) is None
 
 
-def test_a_watch_of_other_regions_begins_anew() -> None:
+def test_a_watch_of_other_regions_begins_again() -> None:
     """A reference that was fitted again may have fewer of them."""
     watch = replace(after(drawn(2, seed=11)), day_variances=np.zeros(3))
 

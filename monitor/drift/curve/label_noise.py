@@ -6,7 +6,7 @@ or negative ones are added to them.
 Rule 1: what a day is judged with rests on the reference and on days before it, never on its own
 outcomes. A day on which a drift is open says nothing of labels.
 Rule 2: labels are taken for right until nothing else explains the data nearly as well, so a model
-whose labels are right is judged as if nobody had asked.
+whose labels are right is judged as without this module.
 """
 
 from collections.abc import Mapping, Sequence

@@ -617,8 +617,8 @@ def end_of_span(day: date, length: int) -> int:
 def in_force(references: Sequence[ModelReference]) -> list[ModelReference]:
     """Leave out references that have too few days or outcomes, while one before them has enough.
 
-    The one before says which it is that it stands in for. Scores of before a map was deployed are
-    others, so nothing stands in for the reference of a map.
+    The one before says which it stands in for. Scores from before a map was deployed cannot be
+    compared with those since, so nothing stands in for the reference of a map.
     """
     kept: list[ModelReference] = []
     for reference in references:

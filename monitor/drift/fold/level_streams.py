@@ -141,7 +141,7 @@ def _rest(day: Day, name: str) -> Rest:
 
 
 def _rest_back(today: Today, name: str) -> Iterator[tuple[date, Rest]]:
-    """Read the days of before with their classes, the newest first."""
+    """Read earlier days with their classes, the newest first."""
     return ((day.day, of) for day in today.back() if (of := _rest(day, name)))
 
 

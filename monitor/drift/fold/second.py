@@ -96,7 +96,7 @@ def recalled(today: Today, name: str, detector: Detector, days: Sequence[Day]) -
         return Own(kept)
     fitted = [day for day in kept if day.day <= last]
     if _lacks(today, name, fitted):
-        return None  # somebody has deleted them: the days of the incident begin again
+        return None  # they were deleted: the days of the incident begin again
     return Own(kept, _fit(today, name, fitted))
 
 

@@ -38,7 +38,7 @@ MOST_PROFILED = 2_000  # spans of days of all streams that are kept: 2 MB
 
 @dataclass(frozen=True, eq=False)
 class Today:
-    """A day, what it is compared with, and the days of before.
+    """A day, what it is compared with, and the days before it.
 
     Attributes
     ----------

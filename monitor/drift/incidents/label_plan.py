@@ -21,7 +21,7 @@ from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit
 
-UNIFORM = 0.25  # of the labels: for what nobody planned for
+UNIFORM = 0.25  # of the labels: for distortions that were not planned for
 HALVINGS = 60
 
 

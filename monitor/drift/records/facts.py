@@ -51,7 +51,7 @@ PATIENCE = 120  # days
 LONGEST = 400  # days: what takes longer is called never
 FEW_A_DAY = 20  # of the rarer outcome
 LONGER = 91  # days of a reference that would find more
-LONG_AHEAD = 31  # days: a known drift of which nobody thinks any more
+LONG_AHEAD = 31  # days: a known drift that lasts longer may be forgotten
 MOST_STREAMS = 20  # pairs with a verdict of their own: those that the reference knows best
 
 

@@ -188,9 +188,9 @@ class Verdict:
     def incident(self) -> Incident | None:
         """What is open: a distortion, else an error of the level; that first if it began later.
 
-        An error of the level that is urgent, and that began after the drift was found, is no part
-        of what somebody may have taken. One that began with the drift comes from it, as that of a
-        band of scores that a rule overwrites. A change for the better comes last.
+        An error of the level that is urgent, and that began after the drift was found, is not
+        covered by an acknowledgement of that drift. One that began with the drift comes from it, as
+        that of a band of scores that a rule overwrites. A change for the better comes last.
         """
         bent, level = self.distortion, self.level_incident
         if bent and level and bent.improved and not level.improved:

@@ -92,7 +92,7 @@ def judge(
         if reference and reference.deployed:
             if not before or before[-1].day < reference.deployed:
                 folded = _reset(folded, day.day)
-            # Scores of before the map was deployed are others.
+            # Scores from before the map was deployed cannot be compared with those since.
             before = deque(d for d in before if d.day >= reference.deployed)
         span = _span_that_ends(day, before, limits.judge_every)
         _go_on(before, day, limits)
@@ -115,7 +115,7 @@ def _taken_up(detectors: Mapping[str, Detector]) -> tuple[dict[str, Shift | None
 
 
 def _go_on(before: deque[Day], day: Day, limits: Limits) -> None:
-    """Add a day to those of before, and forget what no later day needs."""
+    """Add a day to those before, and forget what no later day needs."""
     before.append(day)
     while day.day - before[0].day >= days_to_recall(limits):
         before.popleft()

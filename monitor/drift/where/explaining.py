@@ -581,14 +581,14 @@ def _explanation(
         instead=tuple(instead),
         beside=tuple(beside),
         opposite=tuple(
-            Opposite(
-                values.conditions[i],
-                kind_of(chosen.direction, change),
-                relative_slope(*values.parts[i]),
-            )
+            _opposite(values, i, kind_of(chosen.direction, change))
             for i, change in sides.opposite.items()
         ),
     )
+
+
+def _opposite(values: Values, i: int, kind: str) -> Opposite:
+    return Opposite(values.conditions[i], kind, relative_slope(*values.parts[i]))
 
 
 class _Sides(NamedTuple):

@@ -55,17 +55,18 @@ def step_edge(step: int) -> float:
     return float(size if step > 0 else -size)
 
 
-def range_names(edges: tuple[float, ...]) -> Iterator[str]:
-    """Name the ranges between edges.
+def range_names(edges: tuple[float, ...], digits: int = 6) -> Iterator[str]:
+    """Name the ranges between edges, which are written with some digits.
 
     Examples
     --------
     >>> list(range_names((10.0, 100.0)))
     ['below 10', '10 to 100', '100 and more']
     """
-    yield f"below {edges[0]:g}"
-    yield from (f"{low:g} to {high:g}" for low, high in pairwise(edges))
-    yield f"{edges[-1]:g} and more"
+    written = [f"{edge:.{digits}g}" for edge in edges]
+    yield f"below {written[0]}"
+    yield from (f"{low} to {high}" for low, high in pairwise(written))
+    yield f"{written[-1]} and more"
 
 
 def text_of(column: str) -> str:

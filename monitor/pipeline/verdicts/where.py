@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache, partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +46,7 @@ from monitor.drift.where.values_off import (
     where_of,
 )
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
-from monitor.logs.columns.column_labels import step_edge
+from monitor.logs.columns.column_labels import range_names, step_edge
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.days.parts import Groups
 from monitor.pipeline.verdicts.references import References, read_references
@@ -432,19 +432,10 @@ def _cut(volumes: dict[str, int], parts: int) -> dict[str, str]:
     reached = np.cumsum([volumes[str(step)] for step in steps])
     wanted = reached[-1] * np.arange(1, parts) / parts
     cuts = sorted({steps[i] + 1 for i in np.searchsorted(reached, wanted) if i < len(steps) - 1})
-    ends = [-(10**6), *cuts, 10**6]
-    names = [_range(low, high) for low, high in pairwise(ends)]
+    names = [*range_names(tuple(map(step_edge, cuts)), 4)] if cuts else ["all"]
     every = range(-(10**3), 10**3)
     named = {str(step): names[int(np.searchsorted(cuts, step, side="right"))] for step in every}
     return {**named, OTHER: OTHER}
-
-
-def _range(low: int, high: int) -> str:
-    if low == -(10**6):
-        return "all" if high == 10**6 else f"below {step_edge(high):.4g}"
-    return f"{step_edge(low):.4g} and more" if high == 10**6 else (
-        f"{step_edge(low):.4g} to {step_edge(high):.4g}"
-    )  # fmt: skip
 
 
 def _named_by_values(whole: Verdict, reader: ColumnReader, to: Compared) -> Verdict:
