@@ -1,4 +1,4 @@
-"""The pages: their commands and options are the program's, and links of docs/operate.md lead."""
+"""The pages: their commands, options and settings are the program's, and links of a page lead."""
 
 import re
 import shlex
@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from monitor.cli import app
+from monitor.config.complaints import REMOVED
 from tests.support.paths import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "alerts" / "runbook.md")
@@ -46,6 +47,19 @@ def test_calls_are_understood(page: Path) -> None:
         known = {"--help", *(name for p in command.params for name in (*p.opts, *p.secondary_opts))}
         given = {word.partition("=")[0].strip("[]()") for word in words if word.startswith("--")}
         assert given <= known, command.name
+
+
+def test_no_page_gives_a_setting_that_is_gone() -> None:
+    """A setting with its value is none that the program answers with what to write instead."""
+    example = (ROOT / "monitor.example.yaml").read_text()
+    gone = {key.rpartition(".")[2] for key in REMOVED}
+    gone -= set(re.findall(r"\b(\w+):", example))
+    pattern = re.compile(rf"(?m)(?:`|^ *|[{{,] *)({'|'.join(sorted(gone))}): [^`|\n]+")
+
+    assert "prior_shift" in gone
+    assert {
+        page.stem: found for page in PAGES if (found := pattern.findall(page.read_text()))
+    } == {}
 
 
 def test_its_links_lead_somewhere() -> None:
