@@ -25,14 +25,9 @@ from monitor.logs.discovery.settings import (
 )
 from monitor.logs.discovery.trying import tried
 from monitor.logs.engines.session import (
-    DAMAGE,
-    FORMAT_NAMES,
     Session,
-    damage_of,
-    first_line,
     open_session,
     readable,
-    remedy_of,
 )
 from monitor.words.guesses import say_lacking
 
@@ -136,21 +131,13 @@ def guess(
         )
         raise ConfigError(msg)
     surveys = survey([path for path in paths if path not in queries])
-    found, refused = None, dict[str, str]()
-    while found is None:
-        # One snapshot of a database for all that is asked of it.
-        with looking_once(), open_session("init", Engine()) as session:
-            session.connection.execute("SET preserve_insertion_order = true")  # the same sample
-            session.refused.update(refused)
-            try:
-                found = _look(session, surveys, (queries, connection), on_progress)
-            except (DataError, *DAMAGE):
-                refused |= _damaged(session)
-                if len(refused) == len(session.refused):
-                    raise
+    # One snapshot of a database for all that is asked of it.
+    with looking_once(), open_session("init", Engine()) as session:
+        session.connection.execute("SET preserve_insertion_order = true")  # the same sample
+        found = _look(session, surveys, (queries, connection), on_progress)
     if not found[0]:
         raise _nothing(surveys, found[1])
-    return _guesses(surveys, refused, on_progress, *found)
+    return _guesses(surveys, session.refused, on_progress, *found)
 
 
 def _guesses(
@@ -216,18 +203,6 @@ def _look(
     )
     key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
     return logs, problems, [unfinished(scored, observed, key)]
-
-
-def _damaged(session: Session) -> dict[str, str]:
-    """Find the files that cannot be read, among those that were opened, and say why not."""
-    damaged = dict[str, str]()
-    for file, form in [*session.files.items()]:
-        if file not in session.refused and (why := damage_of(session, file)):
-            damaged[file] = (
-                f"{file}: cannot be read as {FORMAT_NAMES[form]} ({first_line(why)}); "
-                f"{remedy_of(why, form)}."
-            )
-    return damaged
 
 
 def _as_of(pair: Pair) -> date | None:

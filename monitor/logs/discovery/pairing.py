@@ -31,9 +31,10 @@ from monitor.logs.discovery.samples.reading import (
     TEXTUAL,
     Log,
     ask,
+    drop,
     has_table,
+    keep,
     only,
-    read,
 )
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
@@ -241,13 +242,13 @@ def _nearness(log: Log, other: Log) -> int:
 
 def _with_span(session: Session, log: Log) -> Log:
     """Find the first and the last day of a log whose path names none."""
-    dating = _dating(log)
-    rows = read(session, log, None, [dating.name]) if dating else None
-    if dating is None or rows is None:
-        return log
-    day = f"({rules.moment(dating)})::TIMESTAMP::DATE"
-    ((first, last),) = rows.aggregate(f"min({day}), max({day})").fetchall()
-    return replace(log, span=(first, last) if first else None)
+    if dating := _dating(log):
+        drop(session, "ends")
+        ends = f"SELECT min({rules.day_of(dating)}), max({rules.day_of(dating)}) FROM some_rows"
+        keep(session, log, None, "ends", ends, [dating.name])
+        first, last = ask(session, "SELECT * FROM ends")
+        return replace(log, span=(first, last) if first else None)
+    return log
 
 
 def time_of_outcomes(observed: Log, times: Times | None) -> Candidate | None:
@@ -416,8 +417,7 @@ def _weight(session: Session, pair: Pair, is_one: str) -> Iterator[Setting]:
 
 def _entity(session: Session, log: Log) -> Iterator[Setting]:
     """Find the column of ids whose values come again on most days."""
-    dating, found = _dating(log), list[tuple[float, Column]]()
-    day = f"({rules.moment(dating)})::DATE" if dating else quoted(PARTITION)
+    day, found = rules.day_of(_dating(log)), list[tuple[float, Column]]()
     for column in (candidate.column for candidate in rules.candidates(ENTITY, log.columns)):
         name = quoted(column.name)
         values = (

@@ -6,24 +6,24 @@ lie beside the scores, it is counted how many the newest days have.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
 
 import numpy as np
 import numpy.typing as npt
 
+from monitor.base.errors import DataError
 from monitor.config import LONGEST_WAIT
 from monitor.days.arrivals import COMPLETE
 from monitor.logs.discovery.roles.keys import Key, later_days
-from monitor.logs.discovery.roles.rules import Candidate, moment
+from monitor.logs.discovery.roles.rules import Candidate, day_of, moment
 from monitor.logs.discovery.samples.reading import (
     PARTITION,
     ROWS_PER_DAY,
     Log,
-    add,
     drop,
     has_table,
-    read,
+    keep,
     size_of,
 )
 from monitor.logs.engines.conversions import quoted
@@ -129,44 +129,34 @@ def look_up(
         rows = f"SELECT *{_ones(meaning)} FROM {scored.table}"
         session.connection.execute(f"CREATE TABLE {MET} AS {rows}")
         return size_of(session, MET), 0
-    since = max(0, key.since - AGES_BEFORE)
-    asked, looked = 0, since + MOST_AGES
-    for day in key.days or (None,):
-        only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
-        session.connection.execute(
-            f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, "
-            f"{_dated(meaning.scored_on, day)} AS cm_scored_on, "
-            f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
-        )
-        asked += size_of(session, "probe")
-        if day and observed.days:
-            looked = min(looked, (observed.days[-1] - day).days)
-        _meet(session, observed, key, meaning, later_days(observed, day, MOST_AGES, since))
-    return asked, looked
-
-
-def _meet(
-    session: Session, observed: Log, key: Key, meaning: Meaning, days: Sequence[date | None]
-) -> None:
-    """Join the probed predictions with one partition of outcomes after another."""
-    quiet, met = 0, size_of(session, MET)
-    first = met
-    for later in days:
-        rows = read(session, observed, later, most=ROWS_PER_PARTITION)
-        if rows is None:
-            continue
-        rows.create_view("some_rows", replace=True)
-        theirs = (
-            f"SELECT {key.ids('o')}, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{moment(meaning.observed_at) if meaning.observed_at else 'NULL::TIMESTAMPTZ'} "
-            f"AS cm_observed_at{_ones(meaning)} FROM some_rows"
-        )
-        columns = "p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*')"
-        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {key.on()}", MET)
-        before, met = met, size_of(session, MET)
-        quiet = 0 if met > before else quiet + 1
-        if met > first and quiet >= QUIET_AGES:
-            return
+    since, days = max(0, key.since - AGES_BEFORE), key.days
+    listed = ", ".join(f"DATE '{day}'" for day in days)
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, row_number() OVER () AS "
+        f"cm_row, {day_of(meaning.scored_on)} AS cm_scored_on FROM {scored.table}"
+        + f" WHERE {quoted(PARTITION)} IN ({listed})"
+        * bool(days)
+    )
+    observed_at = moment(meaning.observed_at) if meaning.observed_at else "NULL::TIMESTAMPTZ"
+    theirs = (
+        f"SELECT {key.ids('o')}, {day_of(meaning.observed_on)} AS cm_observed_on, "
+        f"{observed_at} AS cm_observed_at{_ones(meaning)} FROM some_rows"
+    )
+    later = " AND o.cm_observed_on >= p.cm_scored_on" * bool(days and observed.days)
+    joined = (
+        f"SELECT p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*') FROM probe p "
+        f"JOIN ({theirs}) o ON {key.on()}{later}"
+    )
+    quiet, met = 0, 0
+    for day in later_days(observed, days, MOST_AGES, since):
+        with suppress(DataError):
+            found = keep(session, observed, day, MET, joined, most=ROWS_PER_PARTITION)
+            quiet, met = (0 if found else quiet + 1), met + found
+        if met and quiet >= QUIET_AGES:
+            break
+    looked = min([since + MOST_AGES, *((observed.days[-1] - day).days for day in days
+                                       if observed.days)])  # fmt: skip
+    return size_of(session, "probe"), looked
 
 
 def matched(
@@ -265,13 +255,11 @@ def fill(
         The columns that both need.
     """
     drop(session, "all_rows")
+    counted = f"SELECT {day_of(dated_by)} AS cm_day, count(*), count({known}) FROM some_rows"
     for day in log.days[-NEWEST_DAYS:] or (None,):
-        rows = read(session, log, day, columns, most=ROWS_PER_DAY if day else None)
-        if rows is not None:
-            dated = rows.select(f"*, {_dated(dated_by, day)} AS cm_day")
-            dated.create_view("some_rows", replace=True)
-            counted = f"count(*), count({known})"
-            add(session, f"SELECT cm_day, {counted} FROM some_rows GROUP BY 1", "all_rows")
+        most = ROWS_PER_DAY if day else None
+        with suppress(DataError):
+            keep(session, log, day, "all_rows", f"{counted} GROUP BY 1", columns, most=most)
     last = "(SELECT max(cm_day) FROM all_rows)"
     ages = f"SELECT ({last} - cm_day)::INT AS age, * EXCLUDE (cm_day) FROM all_rows"
     days = session.connection.execute(f"{ages} WHERE age < {NEWEST_DAYS} ORDER BY 1").fetchall()
@@ -320,7 +308,3 @@ def filled(days: Floats) -> Arrived:
 
 def _ones(meaning: Meaning) -> str:
     return "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))
-
-
-def _dated(time: Candidate | None, day: date | None) -> str:
-    return f"DATE '{day}'" if day else f"({moment(time) if time else 'NULL'})::DATE"

@@ -1,23 +1,25 @@
 """Which columns join two logs: those whose values both have and that tell predictions apart."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import combinations, product
 from math import isqrt
 
+from monitor.base.errors import DataError
 from monitor.config import LONGEST_WAIT, POSITION
 from monitor.logs.discovery.roles.rules import ID, points, times
 from monitor.logs.discovery.samples.profile import Column
 from monitor.logs.discovery.samples.reading import (
+    PARTITION,
     ROWS_PER_DAY,
     Log,
-    add,
     add_day,
     ask,
     drop,
     has_table,
-    read,
+    keep,
 )
 from monitor.logs.engines.conversions import quoted
 from monitor.logs.engines.session import Session
@@ -108,10 +110,13 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
     for ours, theirs in (_soon(scored, observed), _late(scored, observed)):
         drop(session, ASKED, OFFERED)
-        for day in ours if asked and offered else ():
-            _keep_ids(session, scored, asked, day, ROWS_PER_DAY, ASKED)
-        for day in theirs if asked and offered else ():
-            _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
+        both = (
+            *((scored, day, ASKED, asked, ROWS_PER_DAY) for day in ours),
+            *((observed, day, OFFERED, offered, ROWS_COMPARED) for day in theirs),
+        )
+        for log, day, table, columns, most in both if asked and offered else ():
+            with suppress(DataError):
+                keep(session, log, day, table, columns=[c.name for c in columns], most=most)
         if best := _best(session, asked, offered):
             best = _with_days(session, scored, best, ours)
             if best.uniqueness >= UNIQUE:
@@ -122,13 +127,13 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
 
 
 def later_days(
-    observed: Log, day: date | None, most: int, since: int = 0
-) -> tuple[date | None, ...]:
-    """List the partitions of outcomes from an age on; None if the path names no day."""
-    if not observed.days:
-        return (None,)
-    ages = (d for d in observed.days if day is None or since <= (d - day).days < since + most)
-    return tuple(ages)[:most]
+    observed: Log, days: Sequence[date | None], most: int, since: int = 0
+) -> Sequence[date | None]:
+    """List the partitions of outcomes of some ages; None if the path names no day."""
+    asked = [day for day in days if day]
+    if not (asked and observed.days):
+        return observed.days[:most] or (None,)
+    return [d for d in observed.days if any(since <= (d - a).days < since + most for a in asked)]
 
 
 def is_id(column: Column) -> bool:
@@ -154,7 +159,7 @@ Days = Sequence[date | None]
 def _soon(scored: Log, observed: Log) -> tuple[Days, Days]:
     """Choose sampled days of predictions, and the outcomes of these and of the next days."""
     ours: Days = scored.sampled[:PROBED_DAYS] or (None,)
-    return ours, [*dict.fromkeys(d for day in ours for d in later_days(observed, day, AGES))]
+    return ours, later_days(observed, ours, AGES)
 
 
 def _late(scored: Log, observed: Log) -> tuple[Days, Days]:
@@ -177,11 +182,12 @@ def _with_days(session: Session, scored: Log, key: Key, asked: Days) -> Key:
 
     Of days that are not in the sample, those with the most matches.
     """
+    on = quoted(PARTITION)
     by_day = session.connection.execute(
-        f"SELECT a.cm_day, count(*) AS rows, min(o.cm_day - a.cm_day) "
-        f"FROM (SELECT cm_day, {key.ids('a')} FROM {ASKED}) a "
-        f"JOIN (SELECT cm_day, {key.ids('o')} FROM {OFFERED}) o "
-        f"ON {key.on()} AND coalesce(o.cm_day >= a.cm_day, true) GROUP BY 1 ORDER BY rows DESC, 1"
+        f"SELECT a.{on}, count(*) AS rows, min(o.{on} - a.{on}) "
+        f"FROM (SELECT {on}, {key.ids('a')} FROM {ASKED}) a "
+        f"JOIN (SELECT {on}, {key.ids('o')} FROM {OFFERED}) o "
+        f"ON {key.on()} AND coalesce(o.{on} >= a.{on}, true) GROUP BY 1 ORDER BY rows DESC, 1"
     ).fetchall()
     most = sorted(day for day, *_ in by_day[:PROBED_DAYS] if day)
     days = tuple(filter(None, asked)) if {*asked} <= {*scored.sampled, None} else tuple(most)
@@ -189,17 +195,6 @@ def _with_days(session: Session, scored: Log, key: Key, asked: Days) -> Key:
         if day not in scored.sampled:
             add_day(session, scored, day)
     return replace(key, days=days, since=min((age or 0 for *_, age in by_day), default=0))
-
-
-def _keep_ids(
-    session: Session, log: Log, columns: Sequence[Column], day: date | None, most: int, table: str
-) -> None:
-    """Add what may be ids of a partition to a table, with its day."""
-    rows = read(session, log, day, [c.name for c in columns], most=most)
-    if rows is not None:
-        rows.create_view("some_rows", replace=True)
-        dated = f"DATE '{day}'" if day else "NULL::DATE"
-        add(session, f"SELECT *, {dated} AS cm_day FROM some_rows", table)
 
 
 def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) -> Key | None:
@@ -219,7 +214,7 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
         key = Key((a,), (b,), 0.0, a.uniqueness, cast, reading=reading)
         ((ours,), (theirs,)) = key.texts
         share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
-        of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
+        of_days = f"SELECT {share} FROM {ASKED} GROUP BY {quoted(PARTITION)}"
         found = float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
         if found >= LEAST_SHARE and (best is None or found > CLEARLY * best.share):
             best = replace(key, share=found)

@@ -14,6 +14,7 @@ from monitor.base.segment_names import RESERVED
 from monitor.base.sql_text import text_in_sql
 from monitor.config import LATEST
 from monitor.logs.discovery.samples.profile import Column, number_in
+from monitor.logs.discovery.samples.reading import PARTITION
 from monitor.logs.engines.conversions import quoted
 from monitor.words.plausibility import HIGHEST_PERCENT, LARGEST_LOGIT
 
@@ -447,6 +448,11 @@ def moment(time: Candidate) -> str:
     if per_second:
         return f"to_timestamp(try_cast({column} AS DOUBLE) / {per_second:.0f})"
     return f"try_cast({column}::VARCHAR AS TIMESTAMPTZ)"
+
+
+def day_of(time: Candidate | None) -> str:
+    """Write the day of a row of the sample in SQL: that of its partition, or of a time."""
+    return f"coalesce({quoted(PARTITION)}, ({moment(time) if time else 'NULL'})::DATE)"
 
 
 def is_impossible(time: Candidate) -> str:

@@ -20,6 +20,7 @@ from monitor.logs.discovery.samples.within import Few, Leaf, beside, leaves_in, 
 from monitor.logs.engines.conversions import Wanted, as_it_is, columns_in, quoted
 from monitor.logs.engines.session import (
     DAMAGE,
+    FORMAT_NAMES,
     NESTED,
     Layout,
     Session,
@@ -174,36 +175,19 @@ def files_of(log: Log, day: date | None) -> list[str]:
     return [name.removeprefix("file://") for name in names] if local else names
 
 
-def read(
+def _read(
     session: Session,
     log: Log,
     day: date | None,
-    columns: Sequence[str] | None = None,
-    *,
-    most: int | None = None,
-    files: int | None = None,
-) -> duckdb.DuckDBPyRelation | None:
-    """Read columns of a day, or of all days, and what they hold; by default all that is plain.
-
-    Parameters
-    ----------
-    session, log : Session, Log
-        Reads it.
-    day : date or None
-        None if neither a path nor a query tells days apart.
-    columns : sequence of str, optional
-        Names of columns of the sample; of them those that the day has.
-    most, files : int, optional
-        At most so many rows, and so many files of a day.
-
-    Returns
-    -------
-    DuckDBPyRelation or None
-        None if there are no files.
-    """
+    columns: Sequence[str] | None,
+    limits: tuple[int | None, int | None],
+) -> duckdb.DuckDBPyRelation:
+    """Read columns of a day, or of all days, and what they hold."""
+    most, files = limits
     opened = open_rows(session, log, day, files=files, most=most)
     if not opened.files:
-        return None
+        msg = f"{log.place}: has no files that can be read; name others."
+        raise DataError(msg)
     inside = {leaf.name: leaf.sql for leaf in log.leaves}
     wholes = {leaf.whole for leaf in log.leaves}
     nested = {name for name, _ in log.nested}
@@ -236,6 +220,70 @@ def _wanted(sql: str | None, name: str, types: Mapping[str, Any]) -> Wanted:
     return Wanted((EXPRESSION + sql,), lambda _: f"TRY({sql})")
 
 
+def keep(
+    session: Session,
+    log: Log,
+    day: date | None,
+    table: str,
+    query: str = "SELECT * FROM some_rows",
+    columns: Sequence[str] | None = None,
+    *,
+    most: int | None = None,
+    files: int | None = None,
+) -> int:
+    """Add what a query makes of the rows of a day to a table, without files that are damaged.
+
+    Parameters
+    ----------
+    session, log : Session, Log
+        Reads it.
+    day : date or None
+        None if neither a path nor a query tells days apart.
+    table, query : str
+        Where to add them, and a query of `some_rows`, which also have the day of the partition.
+    columns : sequence of str, optional
+        Names of columns of the sample; of them those that the day has. By default all that is
+        plain.
+    most, files : int, optional
+        At most so many rows, and so many files of a day.
+
+    Returns
+    -------
+    int
+        How many rows were added.
+
+    Raises
+    ------
+    DataError
+        If there are no files, or they cannot be read for another reason than damage.
+    """
+    before = size_of(session, table)
+    try:
+        rows = _read(session, log, day, columns, (most, files))
+        dated = f"DATE '{day}'" if day else "NULL::DATE"
+        rows.select(f"*, {dated} AS {quoted(PARTITION)}").create_view("some_rows", replace=True)
+        add(session, query, table)
+    except (DataError, *DAMAGE):
+        if not _refuse_damaged(session, log, day):
+            raise
+        return keep(session, log, day, table, query, columns, most=most, files=files)
+    return size_of(session, table) - before
+
+
+def _refuse_damaged(session: Session, log: Log, day: date | None) -> bool:
+    """Note which opened files of a day cannot be read, and why; none if another thing is wrong."""
+    found = False
+    for file in files_of(log, day):
+        known = session.files.get(file)
+        if known and file not in session.refused and (why := damage_of(session, file)):
+            session.refused[file] = (
+                f"{file}: cannot be read as {FORMAT_NAMES[known]} ({first_line(why)}); "
+                f"{remedy_of(why, known)}, or name other files."
+            )
+            found = True
+    return found
+
+
 def sample(session: Session, log: Log) -> Log:
     """Read rows of some days of a log, or of all if nothing tells days apart, into its table.
 
@@ -244,26 +292,24 @@ def sample(session: Session, log: Log) -> Log:
     DataError
         If none of the chosen days can be read, or they have no rows.
     """
-    session.connection.execute(f"DROP TABLE IF EXISTS {log.table}")
+    drop(session, log.table)
     log = known(session, log)
     failures, done = list[str](), list[date]()
     for day in _chosen(log.days) or (None,):
         for tried in [None] if day is None else log.days[log.days.index(day) :][:TRIED_DAYS]:
             try:
                 rows = add_day(session, log, tried)
-            except DataError as error:  # which is worded for a run
+            except (DataError, *DAMAGE) as error:  # which is worded for a run
                 said = f"{error}".removeprefix(f"{session.what}: ")
                 failures.append(said.replace("then rerun this day", "then run init again"))
-                continue
-            except DAMAGE as error:
-                failures.append(_why_unreadable(session, log, tried, error))
                 continue
             if rows:
                 done += [tried] if tried and tried not in done else []
                 break
     if not has_table(session, log.table):
-        raise DataError(failures[0])
-    if not ask(session, f"SELECT count(*) FROM {log.table}")[0]:
+        refused = [session.refused[f] for f in files_of(log, day) if f in session.refused]
+        raise DataError([*refused, *failures][0])
+    if not size_of(session, log.table):
         msg = f"{log.place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
     log = described(session, replace(log, sampled=tuple(done)))
@@ -283,8 +329,6 @@ def known(session: Session, log: Log) -> Log:
         if log.format == "csv" and "columns" not in log.settings:
             log = _with_layout(session, log, day)
         few = few_rows(session, log, day)
-        if few is None:
-            return log
         found = leaves_in(few)
         if "explode" in log.settings:
             found += beside(few, _list_of(log.settings["explode"]))
@@ -301,22 +345,20 @@ def _list_of(explode: str | dict[str, str]) -> str:
     return explode if isinstance(explode, str) else explode["list"]
 
 
-def few_rows(session: Session, log: Log, day: date | None) -> Few | None:
+def few_rows(session: Session, log: Log, day: date | None) -> Few:
     """Keep some rows of a log with all columns as they are."""
+    drop(session, "few_rows")
     plain = replace(log, leaves=(), nested=())
-    rows = read(session, plain, day, most=LOOKED_AT, files=1)
-    if rows is None:
-        return None
-    session.connection.execute("DROP TABLE IF EXISTS few_rows")
-    rows.create("few_rows")
-    return Few(session.connection.table("few_rows"), textual=log.format in TEXTUAL)
+    keep(session, plain, day, "few_rows", most=LOOKED_AT, files=1)
+    rows = session.connection.table("few_rows")
+    plain_rows = rows.select(*(duckdb.ColumnExpression(c) for c in rows.columns[:-1]))
+    return Few(plain_rows, textual=log.format in TEXTUAL)
 
 
 def exploded(session: Session, log: Log) -> Iterator[Log]:
     """Sample a log once for each list in its records, of which each element becomes a row."""
     day = log.sampled[0] if log.sampled else None
-    few = few_rows(session, log, day)
-    for number, listed in enumerate(lists_in(few) if few else ()):
+    for number, listed in enumerate(lists_in(few_rows(session, log, day))):
         settings = {**log.settings, "explode": listed}
         yield sample(session, replace(log, settings=settings, table=f"{log.table}_of_{number}"))
 
@@ -326,7 +368,7 @@ def only(session: Session, log: Log, where: str, suffix: str, *, doubt: str = ""
     both = " AND ".join(filter(None, (log.where, where)))
     doubts = (*log.doubts, doubt) if doubt else log.doubts
     again = replace(log, settings={**log.settings, "where": both}, table=f"{log.table}_{suffix}")
-    session.connection.execute(f"DROP TABLE IF EXISTS {again.table}")
+    drop(session, again.table)
     for day in log.sampled or (None,):
         add_day(session, again, day)
     return replace(described(session, again), doubts=doubts)
@@ -343,15 +385,7 @@ def described(session: Session, log: Log) -> Log:
 def add_day(session: Session, log: Log, day: date | None) -> int:
     """Add the rows of a day to the sample of a log, and return how many."""
     most = ROWS_PER_DAY if day else UNDATED_ROWS
-    rows = read(session, log, day, most=most, files=FILES_PER_DAY)
-    if rows is None:
-        msg = f"{log.place}: has no files that can be read; name others."
-        raise DataError(msg)
-    dated = f"DATE '{day}'" if day else "NULL::DATE"
-    rows.select(f"*, {dated} AS {quoted(PARTITION)}").create_view("some_rows", replace=True)
-    before = size_of(session, log.table)
-    add(session, "SELECT * FROM some_rows", log.table)
-    return size_of(session, log.table) - before
+    return keep(session, log, day, log.table, most=most, files=FILES_PER_DAY)
 
 
 def size_of(session: Session, table: str) -> int:
@@ -419,18 +453,6 @@ def _first_line(session: Session, name: str) -> list[str]:
 def _chosen(days: Sequence[date]) -> tuple[date, ...]:
     """Choose the days that are sampled."""
     return tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
-
-
-def _why_unreadable(session: Session, log: Log, day: date | None, error: Exception) -> str:
-    """Say which file of a day cannot be read, why, and what to do about it."""
-    opened = (name for name in files_of(log, day) if name in session.files)
-    wrong = ((name, damage_of(session, name)) for name in opened)
-    place, why = next(((name, why) for name, why in wrong if why), (log.place, ""))
-    remedy = "write these as plain Parquet"
-    if why or log.format in TEXTUAL:
-        remedy = remedy_of(why or f"{error}", log.format)
-    why = first_line(why or error)
-    return f"{place}: cannot be read as {log.format} ({why}); {remedy}, or name other files."
 
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
