@@ -16,19 +16,9 @@ from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
 from monitor.logs.discovery.samples.listing import Survey, survey
 from monitor.logs.discovery.samples.profile import EXACT
 from monitor.logs.discovery.samples.reading import Log
-from monitor.logs.discovery.settings import (
-    how_to_map,
-    most_likely,
-    settings_of,
-    span,
-    unfinished,
-)
+from monitor.logs.discovery.settings import how_to_map, most_likely, settings_of, span, unfinished
 from monitor.logs.discovery.trying import tried
-from monitor.logs.engines.session import (
-    Session,
-    open_session,
-    readable,
-)
+from monitor.logs.engines.session import Session, open_session, readable
 from monitor.words.guesses import say_lacking
 
 GENERIC = rules.several(
@@ -206,9 +196,8 @@ def _look(
 
 
 def _as_of(pair: Pair) -> date | None:
-    log = pair.observed
-    last = log and (log.days[-1] if log.days else (log.span or (None,))[-1])
-    return last + timedelta(1) if last else None
+    ends = pair.observed.ends if pair.observed else None
+    return ends[1] + timedelta(1) if ends else None
 
 
 def _name(log: Log) -> str:

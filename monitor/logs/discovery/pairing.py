@@ -8,23 +8,11 @@ from typing import Any
 from monitor.base.sql_text import text_in_sql
 from monitor.logs.discovery.gathering import of_question
 from monitor.logs.discovery.roles import arrivals, rules
-from monitor.logs.discovery.roles.arrivals import MET, Arrived, Meaning
+from monitor.logs.discovery.roles.arrivals import MET, Arrived
 from monitor.logs.discovery.roles.classes import are_one, class_columns, labels_in, name_classes
 from monitor.logs.discovery.roles.evidence import Choice, choose
 from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key, is_id
-from monitor.logs.discovery.roles.rules import (
-    CENSORED,
-    CLEAR,
-    DURATION,
-    ENTITY,
-    FLAGS,
-    LIVE,
-    OTHERS,
-    SCORE,
-    TESTED,
-    WEIGHT,
-    Candidate,
-)
+from monitor.logs.discovery.roles.rules import CLEAR, Candidate
 from monitor.logs.discovery.samples.profile import Column, number_in
 from monitor.logs.discovery.samples.reading import (
     PARTITION,
@@ -182,11 +170,13 @@ def _live(session: Session, log: Log) -> Log:
         spoken = {value: value.strip().lower() for value in column.values}
         chosen = list[str]()
         if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES:
-            known = {*spoken.values()} <= LIVE | TESTED | OTHERS
-            live = [v for of in (LIVE, TESTED) for v, word in spoken.items() if word in of]
+            known = {*spoken.values()} <= rules.LIVE | rules.TESTED | rules.OTHERS
+            live = [
+                v for of in (rules.LIVE, rules.TESTED) for v, word in spoken.items() if word in of
+            ]
             chosen = live[:1] if known else []
         flag = column.kind == "boolean" or {*spoken} == {"0", "1"}
-        if flag and len(spoken) > 1 and {*rules.words(column.name)} & FLAGS:
+        if flag and len(spoken) > 1 and {*rules.words(column.name)} & rules.FLAGS:
             chosen = [v for v in spoken if v.lower() in ("true", "1")]
         if chosen:
             return _subset(session, log, column, chosen[0])
@@ -210,7 +200,7 @@ def _version(
             f"count(DISTINCT ({alone})), count(*) FROM {log.table}",
         )
         if both >= UNIQUE * rows > ids and rows >= EACH * len(values) * ids:
-            named = [value for value in values if value.strip().lower() in LIVE]
+            named = [value for value in values if value.strip().lower() in rules.LIVE]
             newest = max(values, key=lambda v: ([int(n) for n in re.findall(r"\d+", v)], v))
             before = "an id has a row for each of them; "
             return _subset(session, log, column, [*named, newest][0], before)
@@ -282,9 +272,9 @@ def _measured(
     times = _times(scored, observed) if key else None
     scored = _with_span(session, scored)
     observed = _with_span(session, observed) if key else scored
-    by = time_of_outcomes(observed, times)
-    meaning = Meaning(ones, _dating(scored), _dating(observed), by)
-    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+    dated_by = _dating(scored), _dating(observed), time_of_outcomes(observed, times)
+    both = scored, observed
+    asked, looked = arrivals.look_up(session, both, key, ones.values(), dated_by)
     met, classes = {name: f"cm_one_{n}" for n, name in enumerate(ones)}, None
     if parts:
         values = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
@@ -294,8 +284,8 @@ def _measured(
         )
         if named is None:
             return None
-        best, label = (Candidate(c, CLEAR, "") for c in (parts[0], named.label))
-        choice, classes = Choice([best], [label], doubts=named.doubts), named.setting
+        best, label = (Candidate(c, CLEAR, "") for c in (parts[0], named[1]))
+        choice, classes = Choice([best], [label], doubts=named[2]), named[0]
         mine = f"{labels.index(label.column)} "
         kinds = {name.removeprefix(mine): met[name] for name in met if name.startswith(mine)}
         known = f"nullif({' OR '.join(ones[f'{mine}{kind}'] for kind in kinds)}, false)"
@@ -367,7 +357,7 @@ def _chosen(session: Session, log: Log, key: Key | None, outcomes: Sequence[Cand
     names = [c.name for c in outcomes]
     own = key.names if key else names
     free = [c for c in log.columns if c.name not in own]
-    scores = rules.candidates(SCORE, free, weak=True)
+    scores = rules.candidates(rules.SCORE, free, weak=True)
     readings = [each for score in scores for each in (score, *_labelled(score, log, names))]
     sql = [*map(rules.probability, readings)]
     values, happened = arrivals.matched(session, sql, len(names))
@@ -400,7 +390,7 @@ def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[C
 
 def _weight(session: Session, pair: Pair, is_one: str) -> Iterator[Setting]:
     """Find weights, and see whether all rows of an outcome have the same."""
-    own, theirs = (rules.candidates(WEIGHT, log.columns) if log else () for log in
+    own, theirs = (rules.candidates(rules.WEIGHT, log.columns) if log else () for log in
                    (pair.scored, pair.observed))  # fmt: skip
     places = [("predictions", c.column, MET, is_one) for c in own if has_table(session, MET)]
     if pair.key and pair.observed:
@@ -418,7 +408,7 @@ def _weight(session: Session, pair: Pair, is_one: str) -> Iterator[Setting]:
 def _entity(session: Session, log: Log) -> Iterator[Setting]:
     """Find the column of ids whose values come again on most days."""
     day, found = rules.day_of(_dating(log)), list[tuple[float, Column]]()
-    for column in (candidate.column for candidate in rules.candidates(ENTITY, log.columns)):
+    for column in (candidate.column for candidate in rules.candidates(rules.ENTITY, log.columns)):
         name = quoted(column.name)
         values = (
             f"SELECT count(DISTINCT {day}) AS days FROM {log.table} "
@@ -479,8 +469,8 @@ def _about_names(pair: Pair) -> Iterator[str]:
         name = outcome if theirs else score.name
         yield say("horizon", name=name, days=days, wait=pair.arrived.wait)
     columns = pair.observed.columns
-    lasting = [c.name for c in columns if c.is_number and DURATION & {*rules.words(c.name)}]
-    if CENSORED & {*rules.words(outcome)}:
+    lasting = [c.name for c in columns if c.is_number and rules.DURATION & {*rules.words(c.name)}]
+    if rules.CENSORED & {*rules.words(outcome)}:
         yield say("censored", outcome=outcome)
     elif lasting and outcome not in lasting:
         yield say("duration", outcome=outcome, duration=lasting[0])

@@ -1,7 +1,7 @@
 """The best configuration, as settings: each with its reason, and what nobody could tell as TODO."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -65,22 +65,20 @@ def unfinished(scored: Log | None, observed: Log | None, key: Key | None) -> Pai
 
 def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     """Choose the logs that could be the predictions and the outcomes of a model."""
-    scored = (
-        [log for log in logs if rules.scores(log.columns)]
-        or [log for log in logs if any(map(rules.could_be_score, log.columns))]
-        or [log for log in logs if log.twins]
-    )
+    tests: list[Callable[[Log], object]] = [
+        lambda log: rules.scores(log.columns),
+        lambda log: any(map(rules.could_be_score, log.columns)),
+        lambda log: log.twins,
+    ]
+    scored = next((of for test in tests if (of := [*filter(test, logs)])), [])
     ours = max(scored, key=lambda log: len(log.days), default=None)
     observed = [log for log in logs if rules.outcomes(log.columns)]
-    apart = (
-        [log for log in observed if log is not ours]
-        or [log for log in observed if rules.outcomes_beside(log.columns)]
-        or [log for log in observed if log.twins]
-    )
+    tests = [lambda log: log is not ours, lambda log: rules.outcomes_beside(log.columns), tests[-1]]
+    apart = next((of for test in tests if (of := [*filter(test, observed)])), [])
     worth = lambda log: (rules.outcomes(log.columns)[0].points, len(log.days))  # noqa: E731
     theirs = max(apart, key=worth, default=None)
-    others = [log for log in logs if log is not theirs and is_dated(log)]
     if ours is None and theirs is not None:  # its score may be within a column
+        others = [log for log in logs if log is not theirs and is_dated(log)]
         ours = max(others, key=lambda log: len(log.days), default=None)
     return ours, theirs
 
@@ -290,10 +288,9 @@ def _delay(pair: Pair) -> Iterator[Setting]:
     if not arrived:
         return
     wait, why = arrived.wait, arrived.why
-    if pair.scored and pair.observed and not pair.together and _comes_in_rounds(pair):
-        weekdays = _weekdays(pair.observed)
-        waited = [_until_next(day, weekdays) for day in (key.days if key else ())]
-        longer = max(_until_next(day, weekdays) for day in pair.scored.days) - max(waited or [0])
+    if pair.scored and (rounds := _rounds(pair)):
+        waited = [_until_next(day, rounds) for day in (key.days if key else ())]
+        longer = max(_until_next(day, rounds) for day in pair.scored.days) - max(waited or [0])
         wait = min(LONGEST_WAIT, wait + longer)
         why += say("longer", days=longer) if longer > 0 else ""
     yield Setting("", "settled_after", wait, why)
@@ -305,42 +302,34 @@ def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
     if not (pair.arrived and pair.scored and pair.observed):
         return
     came, last = pair.observed.days, [date.min, *pair.scored.days][-1]
-    on = {WEEKDAYS[day.weekday()] for day in came}
-    if (
-        len(on) == 1
-        and (came[-1] - came[0]).days < LEAST_SPAN
-        and (last - came[0]).days >= FEW_WITHOUT
-    ):
+    is_short = came and (came[-1] - came[0]).days < LEAST_SPAN
+    if is_short and len(_names(came)) == 1 and (last - came[0]).days >= FEW_WITHOUT:
         why = say("rounds", came=" and ".join(map(str, came)), weekday=WEEKDAYS[came[0].weekday()])
         yield Setting("outcomes", "calendar", TODO, why)
         return
     value, reasons = dict[str, Any](), list[str]()
-    if _comes_in_rounds(pair):
-        value["weekdays"] = _weekdays(pair.observed)
+    if rounds := _rounds(pair):
+        value["weekdays"] = rounds
         reasons.append(say("weekdays", what="outcomes"))
-    closed = _days_before(pair.observed, pair.scored)
-    if any(WEEKDAYS[day.weekday()] in value.get("weekdays", WEEKDAYS) for day in closed):
-        value["closed"] = [f"{closed[0]}/{closed[-1]}"]
-        reasons.append(say("begins", day=closed[-1] + timedelta(1)))
+    first, start = (log.ends[0] if log.ends else None for log in (pair.scored, pair.observed))
+    closed = days_between(first, start - timedelta(1)) if first and start else ()
+    if closed and _names(closed) & {*(rounds or WEEKDAYS)}:
+        value["closed"] = [f"{first}/{closed[-1]}"]
+        reasons.append(say("begins", day=start))
     if value:
         yield Setting("outcomes", "calendar", value, " ".join(reasons))
 
 
-def _days_before(late: Log, early: Log) -> list[date]:
-    """List the days before a log begins that another one has."""
-    first, start = (log.days[0] if log.days else (log.span or [None])[0] for log in (early, late))
-    if not first or not start or first >= start:
+def _rounds(pair: Pair) -> list[str]:
+    """Name the days of the week on which outcomes come, if predictions have others too."""
+    if pair.together or not (pair.scored and pair.observed):
         return []
-    return [*days_between(first, start - timedelta(1))]
-
-
-def _comes_in_rounds(pair: Pair) -> bool:
-    """Return whether predictions have days of the week on which no outcomes come."""
-    if not (pair.scored and pair.observed):
-        return False
     weekdays = _weekdays(pair.observed)
-    scored_on = {WEEKDAYS[day.weekday()] for day in pair.scored.days}
-    return bool(weekdays) and not scored_on.issubset(weekdays)
+    return [] if _names(pair.scored.days) <= {*weekdays} else weekdays
+
+
+def _names(days: Iterable[date]) -> set[str]:
+    return {WEEKDAYS[day.weekday()] for day in days}
 
 
 def _until_next(day: date, weekdays: Sequence[str]) -> int:
@@ -359,11 +348,13 @@ def _weekdays(log: Log) -> list[str]:
     """Name the days of the week that a log has, if it has all of those and lacks the others."""
     if not log.days or (log.days[-1] - log.days[0]).days < LEAST_SPAN:
         return []
-    named = {WEEKDAYS[day.weekday()] for day in log.days}
-    every = days_between(log.days[0], log.days[-1])
-    expected = [day for day in every if WEEKDAYS[day.weekday()] in named]
-    complete = expected == [*log.days] and len(named) < len(WEEKDAYS)
-    return [name for name in WEEKDAYS if name in named] if complete else []
+    named, every = _names(log.days), days_between(log.days[0], log.days[-1])
+    complete = [day for day in every if WEEKDAYS[day.weekday()] in named] == [*log.days]
+    return (
+        [name for name in WEEKDAYS if name in named]
+        if complete and len(named) < len(WEEKDAYS)
+        else []
+    )
 
 
 def _segments(pair: Pair) -> Iterator[Setting]:
@@ -406,10 +397,8 @@ def span(pair: Pair) -> tuple[date, date] | None:
 
     Outcomes beside the scores are those that the files have now; the newest days wait for theirs.
     """
-    log = pair.scored
-    bounds = log and ((log.days[0], log.days[-1]) if log.days else log.span)
-    if not bounds:
+    if not (pair.scored and pair.scored.ends):
         return None
-    first, last = bounds
+    first, last = pair.scored.ends
     wait = pair.arrived.wait if pair.together and pair.arrived else 0
     return first, max(first, last - timedelta(wait))

@@ -5,7 +5,7 @@ more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed da
 lie beside the scores, it is counted how many the newest days have.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -70,26 +70,6 @@ FROM others GROUP BY cm_row
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """What of the rows of both logs counts.
-
-    Attributes
-    ----------
-    are_one : mapping of str to str
-        Of each column that may be the outcome, or class: SQL whether that of a row is 1.
-    scored_on, observed_on : Candidate or None
-        What dates a row, where the path names no day.
-    observed_at : Candidate or None
-        The time of an outcome.
-    """
-
-    are_one: Mapping[str, str]
-    scored_on: Candidate | None = None
-    observed_on: Candidate | None = None
-    observed_at: Candidate | None = None
-
-
-@dataclass(frozen=True)
 class Arrived:
     """When outcomes come.
 
@@ -113,11 +93,25 @@ class Arrived:
 
 
 def look_up(
-    session: Session, scored: Log, observed: Log, key: Key | None, meaning: Meaning
+    session: Session,
+    logs: tuple[Log, Log],
+    key: Key | None,
+    are_one: Iterable[str],
+    dated_by: Sequence[Candidate | None],
 ) -> tuple[int, int]:
     """Look up sampled predictions among the outcomes; the table `met` then has both.
 
-    Without a key, these are the rows of one log, which has the outcomes beside the scores.
+    Parameters
+    ----------
+    session, logs : Session, (Log, Log)
+        Predictions and outcomes.
+    key : Key or None
+        Without it, the rows are those of one log, which has the outcomes beside the scores.
+    are_one : iterable of str
+        Of each column that may be the outcome, or class: SQL whether that of a row is 1.
+    dated_by : sequence of Candidate or None
+        What dates a prediction and an outcome, where the path names no day, and the time of an
+        outcome.
 
     Returns
     -------
@@ -125,22 +119,24 @@ def look_up(
         Sampled predictions, and the age up to which every probed day has outcomes.
     """
     drop(session, MET)
+    scored, observed = logs
+    ones = "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(are_one))
     if key is None:
-        rows = f"SELECT *{_ones(meaning)} FROM {scored.table}"
+        rows = f"SELECT *{ones} FROM {scored.table}"
         session.connection.execute(f"CREATE TABLE {MET} AS {rows}")
         return size_of(session, MET), 0
     since, days = max(0, key.since - AGES_BEFORE), key.days
     listed = ", ".join(f"DATE '{day}'" for day in days)
     session.connection.execute(
         f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, row_number() OVER () AS "
-        f"cm_row, {day_of(meaning.scored_on)} AS cm_scored_on FROM {scored.table}"
+        f"cm_row, {day_of(dated_by[0])} AS cm_scored_on FROM {scored.table}"
         + f" WHERE {quoted(PARTITION)} IN ({listed})"
         * bool(days)
     )
-    observed_at = moment(meaning.observed_at) if meaning.observed_at else "NULL::TIMESTAMPTZ"
+    observed_at = moment(dated_by[2]) if dated_by[2] else "NULL::TIMESTAMPTZ"
     theirs = (
-        f"SELECT {key.ids('o')}, {day_of(meaning.observed_on)} AS cm_observed_on, "
-        f"{observed_at} AS cm_observed_at{_ones(meaning)} FROM some_rows"
+        f"SELECT {key.ids('o')}, {day_of(dated_by[1])} AS cm_observed_on, "
+        f"{observed_at} AS cm_observed_at{ones} FROM some_rows"
     )
     later = " AND o.cm_observed_on >= p.cm_scored_on" * bool(days and observed.days)
     joined = (
@@ -171,7 +167,7 @@ def matched(
     scores : sequence of str
         SQL of probabilities.
     outcomes : int
-        How many columns may be the outcome, in the order of `Meaning.are_one`.
+        How many columns may be the outcome, in the order of `look_up`.
     """
     if not has_table(session, MET) or not scores:
         return [], []
@@ -304,7 +300,3 @@ def filled(days: Floats) -> Arrived:
     why += say("never filled") if wait == 0 and usual < COMPLETE else ""
     total, came = int(rows.sum()), int(known.sum())
     return Arrived(total, came, min(LONGEST_WAIT, wait), why)
-
-
-def _ones(meaning: Meaning) -> str:
-    return "".join(f", {sql} AS cm_one_{n}" for n, sql in enumerate(meaning.are_one.values()))

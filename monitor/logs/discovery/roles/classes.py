@@ -1,7 +1,6 @@
 """Columns that are the probabilities of classes, and which class each of them is of."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,13 +23,8 @@ SURE_SHARE = 0.99  # of the rows that add up
 MOST_LABELS = 30  # values of a column that may be the class that came true
 
 
-@dataclass(frozen=True)
-class Classes:
-    """What `predictions.classes` says, which column has the class, and what is unsure."""
-
-    setting: Mapping[str, object]
-    label: Column
-    doubts: tuple[str, ...] = ()
+# What `predictions.classes` says, which column has the class, and what is unsure.
+Classes = tuple[Mapping[str, object], Column, tuple[str, ...]]
 
 
 def class_columns(session: Session, log: Log) -> list[Column]:
@@ -109,8 +103,8 @@ def name_classes(
     for label in labels:
         named = _by_name(parts, label)
         if named and (found := _classes(session, log, parts, label, named)):
-            doubt = say("unpredicted classes", label=label.name)
-            return replace(found, doubts=(*found.doubts, doubt))
+            setting, _, doubts = found
+            return setting, label, (*doubts, say("unpredicted classes", label=label.name))
     return None
 
 
@@ -165,4 +159,4 @@ def _classes(
     setting = {"names": names, "vector": vector} | ({} if exact else {"sums": "normalise"})
     agree = all({*words(name)} <= {*words(part)} for name, part in zip(names, listed, strict=True))
     pairs = ", ".join(f"`{part}` of {name}" for name, part in zip(names, listed, strict=True))
-    return Classes(setting, label, () if agree else (say("measured classes", pairs=pairs),))
+    return setting, label, (() if agree else (say("measured classes", pairs=pairs),))

@@ -104,6 +104,11 @@ class Log:
         return str(self.settings["format"])
 
     @property
+    def ends(self) -> tuple[date, date] | None:
+        """The first and the last day, as far as they are known."""
+        return (self.days[0], self.days[-1]) if self.days else self.span
+
+    @property
     def where(self) -> str | None:
         """The filter of the rows that are counted."""
         return self.settings.get("where")
