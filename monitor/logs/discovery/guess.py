@@ -1,7 +1,7 @@
 """Folders of logs become guesses of configurations. Public face of this folder."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from textwrap import shorten
@@ -12,13 +12,12 @@ from monitor.config import TODO, Engine
 from monitor.logs.discovery.gathering import is_query, open_query, read_logs, with_rows_of_lists
 from monitor.logs.discovery.pairing import Pair, Setting, is_dated, pair_logs
 from monitor.logs.discovery.roles import rules
-from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, Key, find_key
 from monitor.logs.discovery.samples.listing import Survey, survey
 from monitor.logs.discovery.samples.profile import EXACT
 from monitor.logs.discovery.samples.reading import Log
-from monitor.logs.discovery.settings import how_to_map, most_likely, settings_of, span, unfinished
+from monitor.logs.discovery.settings import how_to_map, settings_of, span, unfinished
 from monitor.logs.discovery.trying import tried
-from monitor.logs.engines.session import Session, open_session, readable
+from monitor.logs.engines.session import open_session, readable
 from monitor.words.guesses import say_lacking
 
 GENERIC = rules.several(
@@ -28,14 +27,12 @@ GENERIC = rules.several(
 )
 MOST_NAMED = 3  # logs
 MOST_COLUMNS, WIDTH = 30, 60  # of a log, and signs of a type
-NO_KEY = Key((), (), uniqueness=1.0)
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 LOST = (
     ": each stands for several whole numbers, because a {} holds them one by one only up to {:,}; "
     "if these are ids, they were lost when the log was written: write them as integers or text"
 )
-Problems = list[ConfigError | DataError]
 
 
 @dataclass(frozen=True)
@@ -124,80 +121,44 @@ def guess(
     # One snapshot of a database for all that is asked of it.
     with looking_once(), open_session("init", Engine()) as session:
         session.connection.execute("SET preserve_insertion_order = true")  # the same sample
-        found = _look(session, surveys, (queries, connection), on_progress)
-    if not found[0]:
-        raise _nothing(surveys, found[1])
-    return _guesses(surveys, session.refused, on_progress, *found)
-
-
-def _guesses(
-    surveys: Sequence[Survey],
-    refused: Mapping[str, str],
-    on_progress: Callable[[str], None],
-    logs: Sequence[Log],
-    problems: Problems,
-    pairs: Sequence[Pair],
-) -> Guesses:
-    """Name the models, and say which logs are left out and what is missing for a model."""
+        logs, problems = read_logs(session, surveys, on_progress)
+        for number, sql in enumerate(queries):
+            on_progress("reading a sample of a query")
+            found = open_query(session, sql, f"{connection}", f"query_{number}")
+            logs += with_rows_of_lists(session, found)
+        pairs = pair_logs(session, logs, on_progress) or [unfinished(session, logs)]
+    if not logs:
+        raise _nothing(surveys, problems)
     complete = pairs[0].arrived is not None
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed) if log}
+    unused = [log for log in logs if complete and log.place not in used]
+    files = [f"{s.root}/{n}" for s in surveys for n in s.unusable.values() if not complete]
     left_out = [
-        f"{log.place}: {'belongs to no model' if is_dated(log) else UNDATED}"
-        for log in logs
-        if complete and log.place not in used
+        *(f"{of.place}: {'belongs to no model' if is_dated(of) else UNDATED}" for of in unused),
+        *(*session.refused.values(), *map(str, problems)),
+        *(f"{file}: is no Parquet, CSV or JSON file that can be read" for file in files),
     ]
-    left_out += [*refused.values(), *map(str, problems)]
-    left_out += [
-        f"{s.root}/{name}: is no Parquet, CSV or JSON file that can be read"
-        for s in surveys
-        for name in s.unusable.values()
-        if not complete
-    ]
-    models, names = list[Guess](), list[str]()
+    models = list[Guess]()
     for pair in pairs:
-        name = _name(pair.scored or pair.observed or logs[0])
-        names.append(name if name not in names else f"{name}-{len(names) + 1}")
-        ends = (span(pair), _as_of(pair)) if complete else (None, None)
-        settings, doubts = settings_of(pair), [*pair.doubts]
-        if ends[1] and not any(setting.value == TODO for setting in settings):
-            on_progress(f"trying the configuration of {names[-1]}")
-            settings, further = tried(settings, ends[1], 1 - (pair.key or NO_KEY).uniqueness)
-            doubts += further
-        models.append(Guess(names[-1], tuple(settings), ends[0], tuple(doubts), ends[1]))
-    roots = ", ".join(whole.root for whole in surveys)
-    lacking = "" if complete else "\n".join(_found(roots, logs))
+        name, names = _name(pair.scored or pair.observed or logs[0]), [m.name for m in models]
+        name = name if name not in names else f"{name}-{len(names) + 1}"
+        on_progress(f"trying the configuration of {name}")
+        models.append(_model(name, pair))
+    lacking = "" if complete else "\n".join(_found(", ".join(s.root for s in surveys), logs))
     return Guesses(tuple(models), tuple(dict.fromkeys(left_out)), lacking)
 
 
-def _look(
-    session: Session,
-    surveys: Sequence[Survey],
-    asked: tuple[Sequence[str], str | None],
-    on_progress: Callable[[str], None],
-) -> tuple[list[Log], Problems, list[Pair]]:
-    """Read samples of all logs, and find those that belong together, or could."""
-    logs, problems = read_logs(session, surveys, on_progress)
-    queries, connection = asked
-    for number, sql in enumerate(queries):
-        on_progress("reading a sample of a query")
-        found = open_query(session, sql, f"{connection}", f"query_{number}")
-        logs += with_rows_of_lists(session, found)
-    pairs = pair_logs(session, logs, on_progress)
-    if pairs or not logs:
-        return logs, problems, pairs
-    scored, observed = most_likely(logs)
-    key = (
-        find_key(session, scored, observed)
-        if scored and observed and scored is not observed
-        else None
-    )
-    key = key if key and key.uniqueness >= LEAST_UNIQUENESS else None
-    return logs, problems, [unfinished(scored, observed, key)]
-
-
-def _as_of(pair: Pair) -> date | None:
-    ends = pair.observed.ends if pair.observed else None
-    return ends[1] + timedelta(1) if ends else None
+def _model(name: str, pair: Pair) -> Guess:
+    """Write the settings of a model, and try them if none is left to decide."""
+    settings, doubts = settings_of(pair), [*pair.doubts]
+    ends = pair.observed.ends if pair.observed and pair.arrived else None
+    as_of = ends[1] + timedelta(1) if ends else None
+    if as_of and not any(setting.value == TODO for setting in settings):
+        repeats = 1 - pair.key.uniqueness if pair.key else 0.0
+        settings, further = tried(settings, as_of, repeats)
+        doubts += further
+    days = span(pair) if pair.arrived else None
+    return Guess(name, tuple(settings), days, tuple(doubts), as_of)
 
 
 def _name(log: Log) -> str:
@@ -207,7 +168,9 @@ def _name(log: Log) -> str:
     return log.question if NAME.fullmatch(log.question) else [*folders[-1:], "model"][0]
 
 
-def _nothing(surveys: Sequence[Survey], problems: Problems) -> ConfigError | DataError:
+def _nothing(
+    surveys: Sequence[Survey], problems: Sequence[ConfigError | DataError]
+) -> ConfigError | DataError:
     """Say what was found where no logs were."""
     roots = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]

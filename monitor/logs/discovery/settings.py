@@ -17,10 +17,11 @@ from monitor.logs.discovery.pairing import (
 )
 from monitor.logs.discovery.roles import rules
 from monitor.logs.discovery.roles.evidence import Choice
-from monitor.logs.discovery.roles.keys import Key
+from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, find_key
 from monitor.logs.discovery.roles.rules import CLEAR
 from monitor.logs.discovery.samples.profile import Column, number_in
 from monitor.logs.discovery.samples.reading import Log
+from monitor.logs.engines.session import Session
 from monitor.words.guesses import say, say_how_to_map
 from monitor.words.numbers import percent
 
@@ -51,19 +52,23 @@ def settings_of(pair: Pair) -> list[Setting]:
     return parts
 
 
-def unfinished(scored: Log | None, observed: Log | None, key: Key | None) -> Pair:
+def unfinished(session: Session, logs: Sequence[Log]) -> Pair:
     """Give what is known of logs that make no model, of which a person decides the rest."""
-    found = rules.scores(scored.columns) if scored else []
+    scored, observed = _most_likely(logs)
+    scores = rules.scores(scored.columns) if scored else []
     columns = observed.columns if observed else ()
-    outcomes = rules.outcomes(columns)
+    outcomes, key = rules.outcomes(columns), None
     if scored is observed:
         beside = rules.outcomes_beside(columns)
         outcomes = beside if len(beside) == 1 else []
+    elif scored and observed:
+        found = find_key(session, scored, observed)
+        key = found if found and found.uniqueness >= LEAST_UNIQUENESS else None
     doubts = dict.fromkeys(doubt for log in (scored, observed) if log for doubt in log.doubts)
-    return Pair(scored, observed, Choice(found[:1], outcomes[:1]), key, doubts=tuple(doubts))
+    return Pair(scored, observed, Choice(scores[:1], outcomes[:1]), key, doubts=tuple(doubts))
 
 
-def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
+def _most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     """Choose the logs that could be the predictions and the outcomes of a model."""
     tests: list[Callable[[Log], object]] = [
         lambda log: rules.scores(log.columns),

@@ -1,8 +1,8 @@
 """One profile of a log: what a sample shows of each column. Every guess rests on these facts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache, reduce
 from math import inf, nan
@@ -10,20 +10,11 @@ from typing import Any
 
 import duckdb
 
-from monitor.logs.engines.conversions import quoted
+from monitor.logs.engines.conversions import Type, quoted
 from monitor.metrics.core.grid import END_TOLERANCE
 
 MOST_VALUES = 60  # distinct values that are counted one by one
-INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-KINDS = {
-    **dict.fromkeys((*INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"), "integer"),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), "real"),
-    "BOOLEAN": "boolean",
-    "VARCHAR": "text",
-    "UUID": "uuid",
-    "BLOB": "binary",
-    "DATE": "date",
-}
+KINDS, OTHERS = ("integer", "boolean", "text", "date", "time"), {"UUID": "uuid", "BLOB": "binary"}
 NUMBERS = ("integer", "real")
 TIMED = ("text", "time", "date")
 EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}  # up to which they hold integers one by one
@@ -52,12 +43,13 @@ FACTS = {
     "timed": f"count_if({MOMENT} IS NOT NULL AND regexp_matches({{t}}, '^\\d{{4}}-\\d\\d-\\d\\d'))",
     "first": f"strftime(min({MOMENT}), '{ISO}')",
     "last": f"strftime(max({MOMENT}), '{ISO}')",
-    "known": "count({n}) FILTER (NOT isnan({n}))",  # a missing number may be nan
-    "least": "min({n}) FILTER (NOT isnan({n}))",
-    "greatest": "max({n}) FILTER (NOT isnan({n}))",
+    "known": "count({n})",
+    "least": "min({n})",
+    "greatest": "max({n})",
     "mean": "avg({n}) FILTER (isfinite({n}))",
     "inside": f"count_if({{n}} BETWEEN {-END_TOLERANCE} AND {1 + END_TOLERANCE})",
-    "whole": "bool_and({n} = floor({n})) FILTER (NOT isnan({n}))",
+    "whole": "bool_and({n} = floor({n}))",
+    "values": f"CASE WHEN count(DISTINCT {{c}}) <= {MOST_VALUES} THEN histogram({{t}}) END",
 }
 
 
@@ -87,8 +79,6 @@ class Column:
         Of texts that all are dates in another order than ISO: how they are written.
     is_whole, lost : bool
         Whether floating-point numbers all are whole, and so large that each stands for several.
-    not_numbers : int
-        The rows without a value that have nan in its place.
     """
 
     name: str
@@ -109,7 +99,6 @@ class Column:
     form: str = ""
     is_whole: bool = False
     lost: bool = False
-    not_numbers: int = 0
 
     @property
     def setting(self) -> str | dict[str, str]:
@@ -196,14 +185,16 @@ def profile(
     columns = list[Column]()
     (rows,) = described.aggregate("count(*)").fetchall()[0]
     for name, native in zip(described.columns, map(str, described.types), strict=True):
-        kind, mark, text = _kind(native), "", f"{quoted(name)}::VARCHAR"
-        plain = f"replace(replace({text}, ',', '.'), '%', '')"
-        number = f"try_cast({quoted(name) if kind in NUMBERS else plain} AS DOUBLE)"
-        of = _ask(connection, table, FACTS, c=quoted(name), t=text, n=number)
+        kind, mark, known = _kind(native), "", _known(quoted(name), native)
+        text = f"({known})::VARCHAR"
+        plain = known if kind in NUMBERS else f"replace(replace({text}, ',', '.'), '%', '')"
+        number = f"try_cast({plain} AS DOUBLE)"
+        of = _ask(connection, table, FACTS, c=known, t=text, n=number)
         if kind == "text" and of["filled"]:
             kind = _kind_of_text(of) if textual else "text"
             if kind == "text":
                 mark = next((m for m in ".,%" if of[m] == of["filled"]), "")
+        values = sorted((of["values"] or {}).items(), key=lambda one: (-one[1], one[0]))
         column = Column(
             name=name,
             type=native,
@@ -213,11 +204,12 @@ def profile(
             distinct=of["distinct"],
             sql=within.get(name, ""),
             mark=mark,
+            values=dict(values) if kind != "other" else {},
             **(_of_numbers(of, native, kind) if kind in NUMBERS or mark else {}),
             **(_of_times(connection, table, text, of) if kind in TIMED else {}),
         )
         columns.append(column)
-    return tuple(_with_values(connection, table, columns))
+    return tuple(columns)
 
 
 def _ask(
@@ -231,12 +223,22 @@ def _ask(
     return dict(zip(facts, row, strict=True))
 
 
+def _known(column: str, native: str) -> str:
+    """Write the value of a column; a missing one may be nan, or that as a text."""
+    if native in EXACT:
+        return f"nullif({column}, 'NaN'::{native})"
+    return (
+        f"CASE WHEN lower({column}) <> 'nan' THEN {column} END" if native == "VARCHAR" else column
+    )
+
+
 def _kind(native: str) -> str:
-    if native.startswith("TIMESTAMP"):
-        return "time"
-    if native.startswith("DECIMAL"):
-        return "integer" if native.endswith(",0)") else "real"  # as warehouses write integers
-    return "text" if native.startswith("ENUM") else KINDS.get(native, "other")
+    """Name what a type is; warehouses write integers as decimals."""
+    of = Type(native)
+    if of.is_real:
+        return "integer" if native.endswith(",0)") else "real"
+    other = "text" if native.startswith("ENUM") else OTHERS.get(native, "other")
+    return next((kind for kind in KINDS if getattr(of, f"is_{kind}")), other)
 
 
 def _kind_of_text(of: Mapping[str, Any]) -> str:
@@ -255,7 +257,6 @@ def _of_numbers(of: Mapping[str, Any], native: str, kind: str) -> dict[str, Any]
     found["within"] = of["inside"] / of["known"]
     if kind == "real":
         most = max(-of["least"], of["greatest"])
-        found["not_numbers"] = of["filled"] - of["known"]
         found["lost"] = bool(of["whole"]) and most > EXACT.get(native, inf) < inf
         found["is_whole"] = bool(of["whole"]) and most <= EXACT.get(native, 0)
     return found
@@ -278,28 +279,3 @@ def _of_times(
     asked = {f: _ask(connection, table, facts, c=f"try_strptime({text}, '{f}')") for f in forms}
     fits = [{"form": f, **found} for f, found in asked.items() if found.pop("n") == of["filled"]]
     return fits[0] if len(fits) == 1 else {}  # both orders are possible of 01/02/2026
-
-
-def _with_values(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[Column]
-) -> Iterator[Column]:
-    """Count the rows of each value, in one query for all columns with few of them."""
-    few = {
-        n: f"SELECT {n}, {quoted(c.name)}::VARCHAR AS value, count(*) FROM {table} "
-        f"WHERE {quoted(c.name)} IS NOT NULL{_is_known(c)} GROUP BY 2"
-        for n, c in enumerate(columns)
-        if 0 < c.distinct <= MOST_VALUES and c.kind != "other"
-    }
-    counted = list[tuple[Any, ...]]()
-    if few:
-        counted = connection.execute(" UNION ALL ".join(few.values())).fetchall()
-    for n, column in enumerate(columns):
-        rows = sorted((-count, value) for of, value, count in counted if of == n)
-        values = {value: -count for count, value in rows}
-        nulls = column.nulls + column.not_numbers
-        distinct = len(values) if values else column.distinct - bool(column.not_numbers)
-        yield replace(column, values=values, nulls=nulls, distinct=distinct)
-
-
-def _is_known(column: Column) -> str:
-    return f" AND NOT isnan(try_cast({quoted(column.name)} AS DOUBLE))" * bool(column.not_numbers)
