@@ -446,7 +446,7 @@ def test_what_is_left_out_is_said(here: Path, command: Command) -> None:
 
     assert ended.code == 0
     assert f"left out: {here}/logs/notes.parquet: neither its path nor a column dates" in ended.err
-    assert f"left out: {here}/logs/broken.parquet: cannot be read as parquet (" in ended.err
+    assert f"left out: {here}/logs/broken.parquet: cannot be read as Parquet (" in ended.err
 
 
 def test_what_no_setting_repairs_is_said(here: Path, command: Command) -> None:

@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
     "damaged": (
         damaged,
         3,
-        ("-29.parquet: cannot be read as parquet (", "write the file again, or name othe"),
+        ("-29.parquet: cannot be read as Parquet (", "write the file again, or name othe"),
     ),
     "spreadsheets": (
         spreadsheets,

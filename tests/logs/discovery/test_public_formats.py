@@ -133,5 +133,5 @@ def test_an_array_of_objects_is_refused_as_a_run_refuses_it(
     ended = run_command("check", "--day", day)
 
     assert (ended.code, "is no file with an object on each line" in ended.err) == (3, True)
-    with pytest.raises(DataError, match=r"lines=True.*run init again"):
+    with pytest.raises(DataError, match=r"lines=True.*or name other files"):
         guess([f"{day}.json"])

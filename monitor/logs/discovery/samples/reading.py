@@ -306,14 +306,16 @@ def sample(session: Session, log: Log) -> Log:
                 rows = add_day(session, log, tried)
             except (DataError, *DAMAGE) as error:  # which is worded for a run
                 said = f"{error}".removeprefix(f"{session.what}: ")
+                failures += [
+                    session.refused[f] for f in files_of(log, tried) if f in session.refused
+                ]
                 failures.append(said.replace("then rerun this day", "then run init again"))
                 continue
             if rows:
                 done += [tried] if tried and tried not in done else []
                 break
     if not has_table(session, log.table):
-        refused = [session.refused[f] for f in files_of(log, day) if f in session.refused]
-        raise DataError([*refused, *failures][0])
+        raise DataError(failures[0])
     if not size_of(session, log.table):
         msg = f"{log.place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
