@@ -24,14 +24,14 @@ from panels import (
     colored,
     dashed,
     fixed,
-    interval_band,
     lines,
     marked,
     number,
     said,
     stacked,
+    with_intervals,
 )
-from queries import FITS, JUDGED, WINDOW, interval, newest, while_it_fits
+from queries import EXPECTED, FITS, JUDGED, WINDOW, interval, newest, while_it_fits
 
 from monitor.measures.measure import Measure, Panel
 from monitor.measures.windows import OF_WINDOWS
@@ -56,7 +56,6 @@ OF_CLASSES = {
         "Of a model with classes, also that of the probabilities of all classes together.",
     ),
 }
-EXPECTED = "expected, before outcomes"
 ALL, ALL_SCORES = "outcomes, all predictions", "scores, all predictions"
 
 
@@ -120,14 +119,8 @@ def gains() -> timeseries.Panel:
         "map, all days": ("map_log_loss_removed", JUDGED, OLIVE),
         "map, last 28 days": ("map_recent_log_loss_removed", JUDGED, TEAL),
     }
-    targets: dict[str, str] = {}
-    for name, (gauge, selector, _) in found.items():
-        targets |= interval(gauge, selector, "model", name)
-    panel = lines(targets, unit="short", axis="nats per prediction")
-    for name, (_, _, color) in found.items():
-        interval_band(panel, name, color)
     return said(
-        marked(panel, 0),
+        with_intervals(found, axis="nats per prediction", at=0),
         "What a repair would gain",
         "How much log loss goes away if the intercept of the scores is added to every logit; and, "
         "where the configuration names a calibration map, with the map: below 0 it harms. If a "
@@ -140,15 +133,9 @@ def gains() -> timeseries.Panel:
 
 def slope() -> timeseries.Panel:
     """Draw the slope of the scores themselves, and of those that a map makes."""
-    slopes = {"scores": ("slope", BROWN), "map": ("map_slope", OLIVE)}
-    targets: dict[str, str] = {}
-    for name, (gauge, _) in slopes.items():
-        targets |= interval(gauge, WINDOW, "model", name)
-    panel = lines(targets, unit="short", axis="slope").decimals(2)
-    for name, (_, color) in slopes.items():
-        interval_band(panel, name, color)
+    slopes = {"scores": ("slope", WINDOW, BROWN), "map": ("map_slope", WINDOW, OLIVE)}
     return said(
-        marked(panel, 1),
+        with_intervals(slopes, axis="slope", at=1).decimals(2),
         "Slope of the scores",
         "1 (dashed): the scores spread as the outcomes do. Below 1: too extreme. Above 1: too "
         "timid. Each day may have its own base rate. It needs no reference. Map: of the scores "
@@ -160,10 +147,9 @@ def slope() -> timeseries.Panel:
 
 def intercept() -> timeseries.Panel:
     """Draw the shift that makes the scores right on average."""
-    targets = interval("intercept_logit", WINDOW, "model", "intercept")
-    panel = lines(targets, unit="short", axis="logit").decimals(2)
+    shift = {"intercept": ("intercept_logit", WINDOW, BROWN)}
     return said(
-        interval_band(marked(panel, 0), "intercept", BROWN),
+        with_intervals(shift, axis="logit", at=0).decimals(2),
         "Intercept of the scores",
         "Add this to the logit of every score, and the scores are right on average in this "
         "window. It needs no reference. The band is the 95 % interval. Of the whole model only.",

@@ -12,11 +12,9 @@ from panels import (
     marked,
     said,
     timeline,
-    with_interval,
+    with_intervals,
 )
-from queries import JUDGED, evidence_share, interval, newest, verdict, while_it_fits
-
-EXPECTED = "expected, before outcomes"
+from queries import EXPECTED, JUDGED, evidence_share, interval, newest, verdict, while_it_fits
 
 
 def verdicts() -> statetimeline.Panel:
@@ -53,7 +51,7 @@ def evidence() -> timeseries.Panel:
 def slope_since() -> timeseries.Panel:
     """Draw the slope against the reference."""
     return said(
-        with_interval("drift_slope", JUDGED, PINK, name="slope", axis="slope", at=1),
+        with_intervals({"slope": ("drift_slope", JUDGED, PINK)}, axis="slope", at=1).decimals(2),
         "Slope against the reference",
         "1: the outcomes follow the reference curve. Below 1: scores have become too extreme. "
         "Above 1: too timid. Since the drift's estimated start, or of the last 7 days. The band "

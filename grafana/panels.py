@@ -144,13 +144,27 @@ def marked(panel: timeseries.Panel, at: float, color: str = NEUTRAL) -> timeseri
     return panel.thresholds_style(style.mode(common.GraphThresholdsStyleMode.DASHED))
 
 
-def with_interval(
-    gauge: str, selector: str, color: str, *, name: str, axis: str, at: float
+def with_intervals(
+    numbers: Mapping[str, tuple[str, str, str]], *, axis: str, at: float
 ) -> timeseries.Panel:
-    """Draw a number with its interval, and a dashed line at what it is while nothing is wrong."""
-    targets = interval(gauge, selector, "model", name)
-    panel = lines(targets, unit="short", axis=axis).decimals(2)
-    return interval_band(marked(panel, at), name, color)
+    """Draw numbers with their intervals, and a dashed line at what they are if nothing is wrong.
+
+    Parameters
+    ----------
+    numbers : mapping of str to tuple of str
+        By name: the gauge, what is selected of it, and the colour.
+    axis : str
+        What the vertical axis shows.
+    at : float
+        Where the dashed line is.
+    """
+    targets = dict[str, str]()
+    for name, (gauge, selector, _) in numbers.items():
+        targets |= interval(gauge, selector, "model", name)
+    panel = lines(targets, unit="short", axis=axis)
+    for name, (_, _, color) in numbers.items():
+        interval_band(panel, name, color)
+    return marked(panel, at)
 
 
 def stacked(panel: timeseries.Panel) -> timeseries.Panel:

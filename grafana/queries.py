@@ -23,6 +23,7 @@ JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
 DAY = 86_400  # seconds
+EXPECTED = "expected, before outcomes"  # what a forecast of the prevalence is called
 FITS = -3  # log10 p: below it a moved base rate alone does not explain the scores
 
 ONE_DAY = "1d"  # the window that alerts compare with longer ones

@@ -32,7 +32,7 @@ OneModel = Annotated[str | None, typer.Option("--model", "-m", help="Only this m
 ThisModel = Annotated[str, typer.Option("--model", "-m", help="The model.")]
 
 
-def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datetime | None:
+def may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datetime | None:
     """Raise ConfigError for a day outside the years that may have logs."""
     from monitor.config import EARLIEST, LATEST
 
@@ -47,7 +47,7 @@ def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datet
 
 Day = Annotated[
     datetime | None,
-    typer.Option(formats=["%Y-%m-%d"], callback=_may_have_logs, help="A day of predictions."),
+    typer.Option(formats=["%Y-%m-%d"], callback=may_have_logs, help="A day of predictions."),
 ]
 FirstDay = Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First day.")]
 LastDay = Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last day.")]
@@ -56,7 +56,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         formats=["%Y-%m-%d"],
-        callback=_may_have_logs,
+        callback=may_have_logs,
         help="Ignore outcomes of this day and later; today by default.",
     ),
 ]

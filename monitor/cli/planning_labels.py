@@ -35,7 +35,7 @@ def plan_labels(
     scores there are. Draw each prediction with the rate of its score. A verdict needs no weights;
     with `label_rate: {file: ...}` the measures of all predictions are estimated too.
     """
-    from monitor.base.files import writing
+    from monitor.base.files import open_filesystem, replace
     from monitor.config import load_config
     from monitor.drift.incidents.label_plan import UNIFORM
     from monitor.drift.records.day_evidence import KINDS
@@ -52,8 +52,8 @@ def plan_labels(
     planned = plan_for(config, name, budget, kind=sought, slope=slope)
     table = rates_text(planned.rates)
     if out:
-        with writing(f"{out}"):
-            out.write_text(table, encoding="utf-8")
+        filesystem, path = open_filesystem(f"{out}")
+        replace(filesystem, path, table.encode(), what=f"{out}")
     written = f"written: {out}" if out else table.rstrip("\n")
     document = {
         "model": name,

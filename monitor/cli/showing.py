@@ -20,6 +20,7 @@ from monitor.cli.options import (
     OneModel,
     config_of_store,
     end_of_outcomes,
+    may_have_logs,
     must_be_one_of,
     must_be_stored,
     now,
@@ -78,6 +79,7 @@ def show(
         typer.Option(
             "--as-of",
             formats=["%Y-%m-%d"],
+            callback=may_have_logs,
             help="Show what was known on this morning: the verdicts as they were then, and stop.",
         ),
     ] = None,

@@ -46,6 +46,7 @@ class TestDays:
             f"backfill --model ctr --from {DAY_BEFORE} --to 9999-12-31 --dry-run",
             f"backfill --model ctr --from 0001-01-01 --to {DAY}",
             "check --day 9999-12-31",
+            "show --as-of 0001-01-01",
         ],
     )
     def test_days_without_whole_logs_are_wrong_calls(

@@ -14,13 +14,13 @@ from tests.conftest import run_command
 
 def test_its_table_is_one_that_label_rate_reads(two_models: Path, tmp_path: Path) -> None:
     """The same ranges as in the JSON, which spend the budget; the sentence says both delays."""
-    config, out = two_models / "monitor.yaml", tmp_path / "rates.csv"
+    config, out = two_models / "monitor.yaml", tmp_path / "new" / "rates.csv"
     call = ("plan-labels", "fraud", "--budget", "200", "--config", config)
     text, document = run_command(*call, "--out", out), run_command(*call, "--json")
     assert (text.code, document.code) == (0, 0), text.err + document.err
 
     keys = yaml.safe_load(config.read_text())
-    keys["models"]["fraud"]["label_rate"] = {"file": "rates.csv"}
+    keys["models"]["fraud"]["label_rate"] = {"file": "new/rates.csv"}
     (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(keys))
     rates = score_rates(load_config(tmp_path / "monitor.yaml").model("fraud"))
     told = json.loads(document.out)
