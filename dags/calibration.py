@@ -68,34 +68,26 @@ ABOUT = """\
 Can you still trust the probabilities of **{name}**?
 
 Each run reads the logs of the days that have settled, joins predictions to outcomes, and gives a
-verdict, as `calibration-monitor run` does. You can run it again safely: the same logs give the
-same results.
+verdict, as `calibration-monitor run` does.{where} You can run it again safely: the same logs give
+the same results.
 
 * `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
-* `run` processes the settled days. It retries after a crash, and while logs are damaged. While no
-  day of a new model has settled, it is skipped and says when the first one will be.
-* `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
-  prevalence to expect.
+{tasks}\
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
 * The first run needs `begin`, or a backfill: any other begins no store.
 * A successful run updates the asset `{asset}`.
 """
-ABOUT_SUBMITTED = """\
-Can you still trust the probabilities of **{name}**?
-
-Each run reads the logs of the days that have settled, joins predictions to outcomes, and gives a
-verdict, as `calibration-monitor run` does. The work is done on a cluster. You can run it again
-safely: the same logs give the same results.
-
-* `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
+TASKS = """\
+* `run` processes the settled days. It retries after a crash, and while logs are damaged. While no
+  day of a new model has settled, it is skipped and says when the first one will be.
+* `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
+  prevalence to expect.
+"""
+TASKS_SUBMITTED = """\
 * `submit` hands the days to the cluster. It retries if the cluster does not take them.
 * `run` waits for the result in the store. It fails if a day failed, or if the work on the cluster
   died. To try again, clear `submit`.
-* `write_report` writes the report page, if the configuration has a place for it.
-* To process one day, trigger the DAG and enter the `day`.
-* The first run needs `begin`, or a backfill: any other begins no store.
-* A successful run updates the asset `{asset}`.
 """
 ABOUT_FLEET = """\
 Can you still trust the probabilities of the {count} models in this DAG?
@@ -268,6 +260,11 @@ def run(name: str) -> None:
         if is_overdue(name, context):
             raise AirflowFailException(str(error)) from error
         raise
+    update_asset(name, context, days)
+
+
+def update_asset(name: str, context: Context, days: Sequence[date]) -> None:
+    """Say with the asset of a model which days this run has processed."""
     event = context["outlet_events"][Asset(dag_id(name))]
     event.extra = {"days": [str(day) for day in days]}
 
@@ -343,8 +340,7 @@ def wait_for_run(name: str) -> bool:
     if isinstance(days, str):
         logging.getLogger(__name__).info("%s", days)
         return False
-    event = context["outlet_events"][Asset(dag_id(name))]
-    event.extra = {"days": [str(day) for day in days]}
+    update_asset(name, context, days)
     return True
 
 
@@ -489,7 +485,10 @@ def make_dag(name: str) -> None:
     shown = CONFIG.shown(name)
     asset = Asset(dag_id(name))
     submitted = bool(os.environ.get(SUBMIT))
-    about = (ABOUT_SUBMITTED if submitted else ABOUT).format(name=name, asset=asset.name)
+    where, tasks = (
+        (" The work is done on a cluster.", TASKS_SUBMITTED) if submitted else ("", TASKS)
+    )
+    about = ABOUT.format(name=name, asset=asset.name, where=where, tasks=tasks)
     if shown.report_url:
         about += f"* Read the [report page](<{shown.report_url}>) of the model.\n"
     schedule, valid = shown.schedule, True
