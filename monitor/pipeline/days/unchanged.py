@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import date, timedelta
+from itertools import dropwhile
 
 from monitor.base import program
 from monitor.base.errors import DataError
@@ -44,23 +45,24 @@ def changed_since_read(
 ) -> tuple[date, ...]:
     """List the final days of the last `catch_up_days` whose files are others than were read.
 
-    Runs leave a final day alone, so somebody has to ask for it. Where all these days changed, the
+    Runs leave a final day alone, so somebody has to ask for it. Where it is all days up to one, the
     logs moved, or a setting or the program changed, which reads no day again either. A table and
     a query change with each day, and of a log that is deleted after some days nobody can say.
     """
     if not has_files_of_days(model):
         return ()
     first = before - timedelta(days=model.catch_up_days)
-    days = [day for day in store.days("summaries", name) if first <= day < before]
-    final = [day for day in days if store.read_summary(name, day)[0].final]
+
+    def is_known(day: date) -> bool:
+        read = Settling(model).read_by(day)
+        there = len(present_days(model, "predictions", read)) == len(read)
+        return there and store.read_summary(name, day)[0].final
 
     def is_changed(day: date) -> bool:
-        read = Settling(model).read_by(day)
-        whole = len(present_days(model, "predictions", read)) == len(read)
-        return whole and _reads_otherwise(store, name, model, day, as_of)
+        return _reads_otherwise(store, name, model, day, as_of)
 
-    changed = tuple(filter(is_changed, final))
-    return changed if len(changed) < len(final) else ()
+    known = filter(is_known, [d for d in store.days("summaries", name) if first <= d < before])
+    return tuple(filter(is_changed, dropwhile(is_changed, known)))
 
 
 def _reads_otherwise(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
