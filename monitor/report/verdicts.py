@@ -63,7 +63,7 @@ def few_known(standing: Standing) -> str:
 def about_outcomes(standing: Standing) -> tuple[str, ...]:
     """Say it in a sentence."""
     said = few_known(standing)
-    return (f"{said[0].upper()}{said[1:]}: {ASKED['lost']}",) if said else ()
+    return (f"{said[0].upper()}{said[1:]}. {ASKED['lost']}",) if said else ()
 
 
 def about_week(standing: Standing) -> tuple[str, ...]:

@@ -328,7 +328,8 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     if level:  # what the verdict is comes first
         yield _moved(v)
     if own := " and ".join(own_faults(v)):
-        begin = "In the reference scores were" if level else OWN_FAULTS
+        mixed = level or v.facts.changed
+        begin = "In the reference scores were" if mixed else OWN_FAULTS
         yield f"{begin} {own}."
     detectable = v.detectable
     size = (

@@ -96,7 +96,7 @@ def test_a_day_of_which_few_outcomes_are_known_says_so_first(known: float, said:
 
     first, *_ = reasons(Standing(calm, alone, week))
 
-    of_day = f"Only 33 % of the predictions of {DAY} have an outcome, 90 % over the week: Ask"
+    of_day = f"Only 33 % of the predictions of {DAY} have an outcome, 90 % over the week. Ask"
     assert first.startswith(of_day if said else "No evidence")
     assert ("run these days again" in first) == said
 

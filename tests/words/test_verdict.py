@@ -13,7 +13,14 @@ from monitor.drift.evidence.directions import SIZES
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.day_evidence import DayEvidence
 from monitor.drift.records.detector import Incident, Quarter, Worse
-from monitor.drift.records.facts import Detectable, Facts, LastingShift, OneDay, Together
+from monitor.drift.records.facts import (
+    Detectable,
+    Facts,
+    LastingShift,
+    OneDay,
+    ReferenceChange,
+    Together,
+)
 from monitor.drift.records.mix import MovedMix, MovedShare
 from monitor.drift.records.region_state import Break
 from monitor.drift.records.verdict import Verdict
@@ -253,6 +260,16 @@ SAID: dict[str, tuple[Verdict, str, str]] = {
         "nan",
     ),
     "off by chance": (wrong_from_the_start(own_slope=Estimate(0.7, 0.3, 1.1)), NONE_FOUND, "own"),
+    "a reference that changed": (
+        but(
+            replace(
+                wrong_from_the_start(own_slope=Estimate(0.5, 0.4, 0.6)), state="reference_changed"
+            ),
+            changed=ReferenceChange(DAY, DAY, "too_extreme", 1.0, 0.7),
+        ),
+        "In the reference scores were too extreme (slope 0.50, 95 % 0.4",
+        "Unchanged since",
+    ),
     "extreme and low": (
         wrong_from_the_start(
             own_slope=Estimate(0.5, 0.4, 0.6), own_intercept=Estimate(0.4, 0.3, 0.5)
