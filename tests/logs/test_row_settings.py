@@ -114,6 +114,21 @@ def test_scores_that_rounding_left_beyond_an_end_are_that_end(kind: str, tmp_pat
 # Ids
 
 
+@pytest.mark.parametrize("kind", ["predictions", "outcomes"])
+def test_a_filter_counts_files_of_other_columns_too(kind: str, tmp_path: Path) -> None:
+    """A column that only the first file of a day has is no way to count the rows of all."""
+    rows = {"prediction_id": [1, 2, 3], "score": [0.1, 0.6, 0.9], "outcome": [0, 1, 1]}
+    first = pa.table({"added": [1, 2, 3], **rows})
+    second = pa.table({**rows, "prediction_id": [4, 5, 6]})
+    for number, table in enumerate((first, second)):
+        pq.write_table(table, tmp_path / f"{DAY} {number}.parquet")
+    log = {"path": f"{tmp_path}/{{day}} *.parquet"}
+    logs = {"predictions": log, "outcomes": log, "settled_after": 0}
+    model = Model.model_validate({**logs, kind: log | {"where": "prediction_id <> 5"}})
+    summary = summarise_day("m", model, DAY, as_of=date(2026, 12, 31))
+    assert summary.left_out[f"{kind}.where"] == (1, 6)
+
+
 def test_a_repeated_key_of_several_columns(tmp_path: Path) -> None:
     """The message shows the parts by name; equal outcomes of one key become one."""
     predictions = {"user": [1, 1, 2, 2], "item": ["a", "a", "a", "b"], "score": SCORES}

@@ -291,7 +291,9 @@ class OpenLog:
 
     def count_rows(self, row_filter: str | None = None) -> int:
         """Count the rows, or those that a filter chooses; Parquet stores the number of all."""
-        column = next(iter(next(iter(self.files.values()), {})), None)
+        first = next(iter(self.files.values()), {})
+        shared = (c for c in first if all(c in types for types in self.files.values()))
+        column = next(shared, None)
         return self.session.count(self.read(row_filter, counted=column)) if column else 0
 
     def used(
@@ -402,7 +404,7 @@ class OpenLog:
 
     def same_name(self, column: str) -> str:
         """Write a column of a filter as the log does."""
-        written = {name for types in self.files.values() for name in types}
+        written = chain.from_iterable(self.files.values())
         return next((name for name in written if name.lower() == column.lower()), column)
 
     def _bound(self, rows: duckdb.DuckDBPyRelation, row_filter: str) -> duckdb.Expression:
