@@ -27,7 +27,7 @@ def test_every_code_point_is_itself() -> None:
         for begin in range(0, sys.maxunicode + 1, 0x4000):
             points = [p for p in range(begin, begin + 0x4000) if not 0xD800 <= p < 0xE000]
             text = "".join(f"a{chr(point)}'b" for point in points)
-            ((found,),) = connection.sql(f"SELECT {text_in_sql(text)}").fetchall()
+            ((found,),) = connection.execute(f"SELECT {text_in_sql(text)}").fetchall()
             assert found == text
 
 
