@@ -441,9 +441,8 @@ def _value_of_outcome(outcomes: OpenLog, log: OutcomeLog) -> Wanted:
 def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:
     """Check the times that are used."""
     scored, observed = model.predictions, model.outcomes
-    both = scored.time is not None and observed.time is not None
     times = list[tuple[OpenLog, str, str, TimeUnit | None]]()
-    if scored.time and both:
+    if scored.time and observed.time:
         times.append((predictions, scored.time, "predictions.time", scored.time_unit))
     if observed.time and (needs_times(model) or may_be_undated(model)):
         times.append((outcomes, observed.time, "outcomes.time", observed.time_unit))
@@ -467,7 +466,8 @@ def _check_times(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple
         missing, impossible = (model.checks.of(check) != "accept" for check in UNDATED)
         at = read["outcomes.time"]
         of_outcomes["undated"] = undated(at, missing=missing, impossible=impossible)
-    return {"scored_at": read["predictions.time"]} if both else {}, of_outcomes
+    scored_at = read.get("predictions.time")
+    return {"scored_at": scored_at} if scored_at else {}, of_outcomes
 
 
 def needs_times(model: Model) -> bool:

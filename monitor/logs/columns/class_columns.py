@@ -43,11 +43,11 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
 
     # `list_sum` and its like are macros of this, which take longer to understand.
     total = "list_aggr({v}, 'sum')"
-    whole = "{v}"
+    whole, off = "{v}", f"abs({total} - 1) > {SUM_TOLERANCE}"
     if classes.sums == "normalise":
-        whole = "list_transform({v}, x -> x / list_aggr({v}, 'sum'))"
-    off = "false" if classes.sums == "normalise" else f"abs({total} - 1) > {SUM_TOLERANCE}"
-    off = f"{total} > 1 + {SUM_TOLERANCE}" if classes.top else off
+        whole, off = "list_transform({v}, x -> x / list_aggr({v}, 'sum'))", "false"
+    if classes.top:
+        off = f"{total} > 1 + {SUM_TOLERANCE}"
     moved, greatest = _moved(whole, classes), f"list_aggr({whole}, 'max')"
     least = "list_aggr({v}, 'min')"
     return {

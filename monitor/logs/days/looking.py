@@ -64,16 +64,7 @@ def what_looks_wrong(
     DataError
         If the logs cannot be read.
     """
-    tally = whole(summary).tally
-    remarks = (
-        [
-            *about_certain_choices(tally.scores, tally.counts, tally.total_positives),
-            *about_first_choices(counts.names, counts.outcomes, tally.total_positives),
-        ]
-        if (counts := summary.classes)
-        else about_outcomes(tally.scores, tally.counts, tally.positives)
-    )
-    remarks += about_orphans(*summary.left_out.get(ORPHANS, (0, 0)))
+    remarks = [*_of_counts(summary), *about_orphans(*summary.left_out.get(ORPHANS, (0, 0)))]
     kinds: list[Kind] = ["predictions"]
     # Outcomes beside their predictions may be much later than the day of the file.
     if not model.outcomes.in_predictions and has_day(model, "outcomes", day):
@@ -91,6 +82,17 @@ def what_looks_wrong(
                 times = _middle(log, configured.time, configured.time_unit)
                 remarks += about_times(f"{kind}.time", day, times)
     return remarks
+
+
+def _of_counts(summary: Summary) -> list[Remark]:
+    """Say what is implausible about the counts of a day."""
+    tally, of_classes = whole(summary).tally, summary.classes
+    if of_classes is None:
+        return about_outcomes(tally.scores, tally.counts, tally.positives)
+    return [
+        *about_certain_choices(tally.scores, tally.counts, tally.total_positives),
+        *about_first_choices(of_classes.names, of_classes.outcomes, tally.total_positives),
+    ]
 
 
 def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:

@@ -46,20 +46,10 @@ def connect(engine: Engine) -> Any:
     active = SparkSession.getActiveSession()
     if active is not None and not (engine.master or engine.remote):
         return active
-    builder = SparkSession.builder.appName("calibration-monitor")
     if engine.remote:
         _must_answer(engine.remote)
-        builder = builder.remote(engine.remote)
-    elif engine.master:
-        builder = builder.master(engine.master)
-    # A Connect server, which others use too, lets a session set only what is its own.
-    own = OF_SESSION if engine.remote else {**OWN_CONF, **OF_SESSION}
-    for key, value in {**own, **engine.conf}.items():
-        if key in {MASTER, REMOTE}:
-            continue
-        builder = builder.config(key, value)
     try:
-        session = builder.getOrCreate()
+        session = _configured(SparkSession.builder, engine).getOrCreate()
     except Exception as error:  # of Java, of gRPC or of Spark itself
         place = engine.remote or engine.master or "Spark"
         msg = f"{place}: no Spark session could be started ({first_line(error)}); check engine."
@@ -68,6 +58,21 @@ def connect(engine: Engine) -> Any:
         # Spark's default, python3, may be another one than this.
         session.sparkContext.pythonExec = sys.executable
     return session
+
+
+def _configured(builder: Any, engine: Engine) -> Any:
+    """Say where Spark runs, and with which settings."""
+    builder = builder.appName("calibration-monitor")
+    if engine.remote:
+        builder = builder.remote(engine.remote)
+    elif engine.master:
+        builder = builder.master(engine.master)
+    # A Connect server, which others use too, lets a session set only what is its own.
+    own = OF_SESSION if engine.remote else {**OWN_CONF, **OF_SESSION}
+    for key, value in {**own, **engine.conf}.items():
+        if key not in {MASTER, REMOTE}:
+            builder = builder.config(key, value)
+    return builder
 
 
 def _must_answer(remote: str) -> None:
