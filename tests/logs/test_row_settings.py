@@ -13,10 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.base.errors import DataError
-from monitor.config import Model
+from monitor.config import Engine, Model
 from monitor.config.checks import Checks
 from monitor.days.summary import Summary, whole
-from monitor.logs import summarise_day
+from monitor.logs import open_databases, summarise_day
+from monitor.logs.days.days import batches_of
+from monitor.logs.days.many_days import read_days
+from monitor.logs.engines.session import open_session
 from monitor.store.store import Store
 
 DAY = date(2026, 3, 2)
@@ -112,6 +115,26 @@ def test_scores_that_rounding_left_beyond_an_end_are_that_end(kind: str, tmp_pat
 
 
 # Ids
+
+
+def test_ids_of_other_days_may_have_another_type(tmp_path: Path) -> None:
+    """Their ids are no ids of today's outcomes; the days after a change are read alone and as one.
+
+    An outcome without a prediction is looked up among them, and is an orphan.
+    """
+    days = [DAY + timedelta(days=i) for i in range(3)]
+    for day, ids in zip(days, (["a", "b"], [3, 4], [5, 6]), strict=True):
+        write(tmp_path, "predictions", {"prediction_id": ids, "score": [0.2, 0.8]}, day=day)
+        strangers = [] if day == DAY else [77]
+        seen = {"prediction_id": [*ids, *strangers], "outcome": [0, 1, *(1 for _ in strangers)]}
+        write(tmp_path, "outcomes", seen, day=day)
+    model, as_of = model_of(tmp_path), DAY + timedelta(days=9)
+    for day in days[1:]:
+        assert summarise_day("m", model, day, as_of=as_of).rejected == {"outcome_orphan": 1}
+    with open_databases(Engine(threads=1)) as databases, open_session("m", databases) as session:
+        (batch,) = batches_of("m", model, days[1:], as_of=as_of)
+        together = [day.violations for day in read_days(session, batch)]
+    assert [[(v.check, v.rows) for v in of] for of in together] == [[("outcome_orphan", 1)]] * 2
 
 
 @pytest.mark.parametrize("kind", ["predictions", "outcomes"])

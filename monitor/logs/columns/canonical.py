@@ -241,7 +241,13 @@ def read_ids(
     *,
     scored_filter: str | None = None,
 ) -> Any:
-    """Read the ids of predictions, with a filter of their own, as those of the outcomes have it."""
+    """Read the ids of predictions that the filter chooses, as those of the outcomes are written.
+
+    Raises
+    ------
+    DataError
+        If they cannot be read, or not be compared with those of the outcomes.
+    """
     predictions = open_log(session, model, "predictions", days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored, _ = _checked(predictions, outcomes, model, (_check_ids,), scored_filter)
@@ -344,16 +350,6 @@ def _dated(
         tag(log.read(row_filter, **wanted), **{name: day.toordinal()}) for day, log in logs.items()
     )
     return union([*read])
-
-
-def check_readable(session: Session, model: Model, day: date) -> None:
-    """Raise DataError, or an error of DuckDB, if the predictions of a day cannot be joined."""
-    predictions = open_log(session, model, "predictions", [day])
-    key = key_of(model.predictions, model)
-    for column in key.columns:
-        predictions.check(column, "predictions.id", can_be_cast if key.cast else is_id, ID_TYPES)
-    raise_all(predictions)
-    predictions.read(id=key.wanted)
 
 
 def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:

@@ -12,7 +12,7 @@ from monitor.base.errors import DataError
 from monitor.config import Engine, Model
 from monitor.days.settling import Settling
 from monitor.days.summary import Summary
-from monitor.logs.columns.canonical import check_readable
+from monitor.logs.columns.canonical import read_ids
 from monitor.logs.engines.session import DAMAGE, Session
 from monitor.logs.sources.opening import Kind
 from monitor.logs.sources.source import (
@@ -282,17 +282,19 @@ def _partitions_before(model: Model, kind: Kind, as_of: date) -> list[date]:
     return [day for day in days_of(model, kind) if day < as_of]
 
 
-def readable_days(session: Session, model: Model, days: Iterable[date]) -> list[date]:
-    """List the days whose predictions can be read.
+def readable_days(
+    session: Session, model: Model, days: Iterable[date], seen_on: Sequence[date]
+) -> list[date]:
+    """List the days whose predictions can be read, and joined with the outcomes of some days.
 
-    A broken log is reported on its own day and must not stop others.
+    A log that is broken, or had ids of another type, must not stop other days: its own day fails.
     """
 
     def is_readable(day: date) -> bool:
         try:
             if not has_day(model, "predictions", day):
                 return False  # without the message, for which all days are listed
-            check_readable(session, model, day)
+            read_ids(session, model, [day], seen_on)
         except (DataError, *DAMAGE):
             return False
         return True

@@ -30,7 +30,7 @@ Rows = Any  # a relation of DuckDB or a frame of Spark
 def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
     """Count the rows of days, as far as nothing is wrong with them."""
     model, days, partitions = batch.model, batch.days, batch.outcome_days
-    earlier = readable_days(session, model, _others(model, days))
+    earlier = readable_days(session, model, _others(model, days), partitions[:1])
     logs = _open(session, batch, earlier)
     first = min([*earlier, *days])
     part_count = ((max([*days, *partitions]) - first).days + 1) * batch.part_count
@@ -94,7 +94,7 @@ def _count_late(session: Session, batch: Batch, groups: Mapping[date, Groups]) -
         return {}
     settling = Settling(batch.model)
     counting = sorted({day for seen in seen_on for day in settling.counting(seen)})
-    scored_on = readable_days(session, batch.model, counting)
+    scored_on = readable_days(session, batch.model, counting, seen_on[:1])
     seen = outcomes_seen(session, batch.model, scored_on, seen_on)
     return {day: seen.of(day, LATE) for day in seen_on}
 

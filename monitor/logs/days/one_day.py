@@ -222,11 +222,10 @@ def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str,
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
     settling = Settling(model)
-    seen = outcomes_seen(
-        session, model, readable_days(session, model, settling.read_by(day)), [day]
-    )
+    scored_on = readable_days(session, model, settling.read_by(day), [day])
+    seen = outcomes_seen(session, model, scored_on, [day])
     if seen.of(day, ORPHAN):  # or it is late, which few days need to know
-        scored_on = readable_days(session, model, settling.counting(day))
+        scored_on = readable_days(session, model, settling.counting(day), [day])
         seen = outcomes_seen(session, model, scored_on, [day])
     return contract.outcome_violations(
         model,
