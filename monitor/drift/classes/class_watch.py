@@ -31,7 +31,7 @@ from monitor.drift.classes.class_scores import (
 )
 from monitor.drift.curve.variance import WEEK
 from monitor.drift.evidence.directions import bounded, bounded_ratio
-from monitor.drift.evidence.history import week_of, weeks_of
+from monitor.drift.evidence.history import week_of, weeks_of, with_week
 from monitor.drift.incidents.broken import LIKELY, begun_break, with_rows
 from monitor.drift.incidents.level_watch import (
     NEAR,
@@ -125,12 +125,9 @@ def _with_levels(watch: LevelWatch, day: date, levels: Floats) -> LevelWatch:
         watch = replace(watch, days=watch.days[:0], levels=watch.levels[:0])
     number, numbers = week_of(day), weeks_of(watch.days)
     kept = numbers > number - WEEKS_BACK
-    days = watch.days[kept]
+    days = watch.days[kept] if number in numbers else np.append(watch.days[kept], day.toordinal())
     weeks = watch.levels.reshape(watch.days.size, *levels.shape)[kept].astype(np.float64)
-    if number in numbers:
-        weeks[-1] += levels
-    else:
-        days, weeks = np.append(days, day.toordinal()), np.vstack([weeks, levels[np.newaxis]])
+    _, weeks = with_week(numbers[kept], weeks, number, levels)
     rows = weeks.reshape(-1, LEVEL_SUMS).astype(np.float32)
     return replace(watch, days=days, levels=rows)
 

@@ -5,6 +5,7 @@ Rule: a history is a fold over days and holds at most a year, so its size does n
 
 from collections.abc import Iterable
 from datetime import date, timedelta
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from monitor.metrics.core.grid import Floats, Ints, Singles
 WEEKS_APART = 4  # weeks whose days are kept one by one
 MOST_WEEKS = 52
 REMEMBERED = timedelta(weeks=MOST_WEEKS)
+Sums = TypeVar("Sums", Floats, Singles)
 FAR_APART = 10_000  # weeks: those of the reference neighbour no others
 
 
@@ -166,6 +168,31 @@ def week_slopes(history: History, day: date) -> Floats:
 def weeks_of(ordinals: Ints) -> Ints:
     """Give the number of the week of each day, given by its ordinal."""
     return np.asarray((ordinals - 1) // WEEK)
+
+
+def with_week(weeks: Ints, sums: Sums, week: int, now: Sums) -> tuple[Ints, Sums]:
+    """Add what a day says to the sums of its week: the last one, or one that begins.
+
+    Parameters
+    ----------
+    weeks : ndarray of shape (w,)
+        Numbers of the weeks before, rising.
+    sums : ndarray of shape (w, ...)
+        What each of them said.
+    week : int
+        The week of the day.
+    now : ndarray of shape (...)
+        What the day says.
+
+    Examples
+    --------
+    >>> weeks, sums = with_week(np.array([7]), np.array([1.0]), 7, np.array(2.0))
+    >>> with_week(weeks, sums, 9, np.array(0.5))
+    (array([7, 9]), array([3. , 0.5]))
+    """
+    if weeks.size and weeks[-1] == week:
+        return weeks, np.concatenate([sums[:-1], (sums[-1] + now)[np.newaxis]])
+    return np.append(weeks, week), np.concatenate([sums, now[np.newaxis]])
 
 
 def _rows(history: History, first: int) -> History:

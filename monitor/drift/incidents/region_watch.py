@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from monitor.drift.curve.regions import Regions
-from monitor.drift.evidence.history import week_of, with_weeks
+from monitor.drift.evidence.history import week_of, with_week, with_weeks
 from monitor.drift.evidence.region_evidence import region_evidence
 from monitor.drift.records.day_evidence import WrongLabels
 from monitor.drift.records.region_state import OF_REGION, OF_VALUE, OF_ZONES, RegionDay, RegionWatch
@@ -76,13 +76,10 @@ def watch_regions(
 
 def _remembering(watch: RegionWatch, week: int, said: RegionDay) -> RegionWatch:
     """Add a day to its week."""
-    weeks, rows = watch.weeks, [watch.scores, watch.informations]
-    if not weeks.size or weeks[-1] != week:
-        weeks = np.append(weeks, week)
-        rows = [np.vstack([values, np.zeros((1, values.shape[1]), np.float32)]) for values in rows]
-    else:
-        rows = [values.copy() for values in rows]
-    for values, now in zip(rows, (said.scores, said.informations), strict=True):
-        values[-1] += now.astype(np.float32)
+    weeks, scores = with_week(watch.weeks, watch.scores, week, said.scores.astype(np.float32))
+    now = said.informations.astype(np.float32)
+    _, informations = with_week(watch.weeks, watch.informations, week, now)
     first = int(np.searchsorted(weeks, week - MOST_WEEKS + 1))
-    return replace(watch, weeks=weeks[first:], scores=rows[0][first:], informations=rows[1][first:])
+    return replace(
+        watch, weeks=weeks[first:], scores=scores[first:], informations=informations[first:]
+    )

@@ -9,7 +9,7 @@ from datetime import date
 
 import numpy as np
 
-from monitor.drift.evidence.history import week_of
+from monitor.drift.evidence.history import week_of, with_week
 from monitor.drift.records.detector import WEEKS, Quarter
 
 QUARTER = 90  # days that must have been counted
@@ -45,14 +45,9 @@ def with_recovery(quarter: Quarter | None, day: date, recovery: float) -> Quarte
     (True, False)
     """
     begun = quarter or Quarter(day, np.zeros(0, np.int64), np.zeros(0))
-    this = week_of(day)
-    earlier = begun.weeks < this
-    of_week = recovery + float(begun.recoveries[~earlier].sum())
-    counted = replace(
-        begun,
-        weeks=np.append(begun.weeks[earlier], this)[-WEEKS:],
-        recoveries=np.append(begun.recoveries[earlier], of_week)[-WEEKS:],
-    )
+    week, now = week_of(day), np.array(recovery)
+    weeks, recoveries = with_week(begun.weeks, begun.recoveries, week, now)
+    counted = replace(begun, weeks=weeks[-WEEKS:], recoveries=recoveries[-WEEKS:])
     full = len(counted.weeks) == WEEKS and (day - counted.since).days >= QUARTER
     enough = LASTS if counted.undecided else 0.0
     return replace(counted, undecided=full and counted.lasts < enough)
