@@ -171,6 +171,11 @@ class CodedRows:
     codes: Ints
     pairs: Ints | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take, in bytes."""
+        return sum(of.nbytes for of in vars(self).values() if of is not None)
+
     def chosen(self, kept: Bools | Ints) -> "CodedRows":
         """Keep some rows."""
         pairs = None if self.pairs is None else self.pairs[kept]

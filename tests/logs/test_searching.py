@@ -45,6 +45,8 @@ def test_rows_that_the_day_rejects_are_rejected_here_too(tmp_path: Path, duckdb:
     found = read_part_rows("m", model, DAY, watched, duckdb)
 
     assert np.bincount(found.codes[0]).tolist() == [0, ROWS // 2 - 1, ROWS // 2]
+    # Of a row the cell, the outcome, and two bytes for a column: a search holds many days of rows.
+    assert found.nbytes == (ROWS - 1) * (8 + 1 + 2)
 
 
 NAN, INFINITE = float("nan"), float("inf")

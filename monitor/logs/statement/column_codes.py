@@ -174,10 +174,11 @@ def coded_rows(query: Query) -> CodedRows:
     """Give the rows of a day that have an outcome, in any order, with their codes."""
     chosen = ", ".join(("key", *query.logs.codes))
     table = query.rows.fetch(f"SELECT {chosen} FROM rows_of_day WHERE status = {MATCHED}")
-    keys, *codes = (column.to_numpy().astype(np.int64) for column in table.columns)
-    whole, seen = np.divmod(keys, OUTCOMES)
+    keys, *columns = (column.to_numpy() for column in table.columns)
+    whole, seen = np.divmod(keys.astype(np.int64), OUTCOMES)
     cells = whole % CELL_COUNT // CELLS_IN_ONE
-    return CodedRows(cells, seen == POSITIVE, np.stack(codes))
+    codes: Any = np.stack([column.astype(np.uint16) for column in columns])  # which are many
+    return CodedRows(cells, seen == POSITIVE, codes)
 
 
 def pairs_of_codes(

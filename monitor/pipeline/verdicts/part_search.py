@@ -35,7 +35,7 @@ from monitor.store.store import Store
 Clock = Callable[[], datetime]
 Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
 MOST_PARTS, MOST_COLUMNS = 4, 40
-KEPT_CODES = 200_000_000  # bytes of rows that are kept between readings
+KEPT_BYTES = 400_000_000  # of rows that are kept between readings
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class _Search:
         rank = OF_THIRD if self.to.family == THIRD else SECOND
         read = read_part_rows(self.name, self.model, day, self.watched, self.databases, rank)
         rows = self._on_one_curve(read)
-        if again and sum(of.codes.size for of in self.kept.values()) < KEPT_CODES:
+        if again and sum(of.nbytes for of in self.kept.values()) < KEPT_BYTES:
             self.kept[day] = rows
         return rows
 
