@@ -13,6 +13,9 @@ from monitor.cli.recalibrating_classes import select_list
 from monitor.metrics.maps.part import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monitor.config import MapSetting
     from monitor.metrics.maps.map_file import MapFile
 
 File = Annotated[str, typer.Argument(help="A map file that recalibrate wrote.")]
@@ -114,7 +117,7 @@ def retire(
     beside that of the deployment, so that the same days give the same verdicts however often they
     are judged.
     """
-    from monitor.config import load_config
+    from monitor.config import config_files, load_config
     from monitor.drift.fold.inputs import reference_of_day
     from monitor.pipeline.verdicts.references import read_references
 
@@ -126,12 +129,11 @@ def retire(
     if on <= setting.deploy:
         msg = f"--on {on}: the map is deployed since {setting.deploy}; name a later day."
         raise ConfigError(msg)
-    ended = {"map": (*earlier, setting.model_copy(update={"retire": on}))}
-    models = {**config.models, name: config.model(name).model_copy(update=ended)}
+    maps = (*earlier, setting.model_copy(update={"retire": on}))
+    models = {**config.models, name: config.model(name).model_copy(update={"map": maps})}
     planned = config.model_copy(update={"models": models})
     compared = reference_of_day(on, read_references(planned, name).fitted)
-    dates = f"since: {setting.since}, deploy: {setting.deploy}, retire: {on}"
-    line = f"map: {{file: {Path(setting.file).name}, {dates}}}"
+    line = _written(maps, config_files(config_path)[0].absolute().parent)
     reference = (
         f"From {on} on its days are compared with the reference of {compared.first} to "
         f"{compared.last}, as before the map was deployed."
@@ -147,6 +149,16 @@ def retire(
     )
     for sentence in said:
         say_line(sentence)
+
+
+def _written(maps: "Sequence[MapSetting]", folder: Path) -> str:
+    """Write the maps of a model as its configuration in a folder has them."""
+    entries = list[str]()
+    for each in maps:
+        days = {key: getattr(each, key) for key in ("since", "deploy", "retire")}
+        said = [f"{key}: {day}" for key, day in days.items() if day]
+        entries.append(f"{{file: {each.file.removeprefix(f'{folder}/')}, {', '.join(said)}}}")
+    return f"map: {entries[0]}" if len(entries) == 1 else f"map: [{', '.join(entries)}]"
 
 
 def _of_scores(path: str) -> "MapFile":

@@ -303,6 +303,17 @@ def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
     written = yaml.safe_load(line[0])["map"] if line else None
     assert written == {"file": "map.json", "since": SINCE, "deploy": DEPLOY, "retire": RETIRE}
     assert f"the reference of {DAYS[0]} to {DAYS[13]}" in " ".join(told.split())
+    maps = f"{{file: map.json, since: {SINCE}, deploy: {DEPLOY}, retire: {RETIRE}}}"
+    later = f"{{file: maps/second.json, since: {DAYS[55]}, deploy: {DAYS[56]}}}"
+    path, other = tmp_path / "monitor.yaml", tmp_path / "maps" / "second.json"
+    path.write_text(re.sub(r"map: .*", f"map: [{maps}, {later}]", path.read_text()))
+    other.parent.mkdir()
+    content = read_map(str(tmp_path / "map.json"))
+    training = replace(content.training, first=DAYS[50], last=DAYS[54])
+    write_map(str(other), replace(content, training=training))
+    of_two = CliRunner().invoke(app, [*call, f"{DAYS[58]}"]).output
+    retired = f"{later[:-1]}, retire: {DAYS[58]}}}"
+    assert f"map: [{maps}, {retired}]" in " ".join(of_two.split())
     assert isinstance(early.exception, ConfigError)
     assert f"the map is deployed since {DEPLOY}; name a later day" in str(early.exception)
 

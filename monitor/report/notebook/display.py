@@ -129,7 +129,7 @@ class CalibrationDisplay:
                 f"one of them."
             )
             raise ConfigError(msg)
-        column = _column_of(np.asarray(y_prob), classes.index(positive))
+        column = _column_of(np.asarray(y_prob), classes.index(positive), len(classes))
         return cls.from_predictions(y, column, pos_label=positive, **options)
 
     def _repr_png_(self) -> bytes:
@@ -138,10 +138,10 @@ class CalibrationDisplay:
         return shown
 
 
-def _column_of(y_prob: npt.NDArray[Any], place: int) -> npt.NDArray[Any]:
-    """Give the column of one of two classes; a single one is that of the second, as of a score."""
+def _column_of(y_prob: npt.NDArray[Any], place: int, count: int) -> npt.NDArray[Any]:
+    """Give the column of one of two classes; a single one is that of the last, as of a score."""
     if y_prob.ndim == 1 or y_prob.shape[1] == 1:
-        second = y_prob.reshape(-1)
-        return second if place else 1.0 - second
+        last = y_prob.reshape(-1)
+        return last if place == count - 1 else 1.0 - last
     column: npt.NDArray[Any] = y_prob[:, place]
     return column

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 import monitor
@@ -34,6 +35,16 @@ SHAPES = {
     "one column": lambda p: p[:, 1],
     "a column of width 1": lambda p: p[:, 1:],
 }
+
+
+def test_a_classifier_of_one_class_is_sure_of_it() -> None:
+    """Its only column is the probability of the class that it knows."""
+    plt.switch_backend("agg")
+    known = DummyClassifier().fit(X, np.zeros(300, int))
+
+    shown = CalibrationDisplay.from_estimator(known, X, np.zeros(300, int))
+
+    assert shown.evaluation.whole.mean_score > 0.999
 
 
 @pytest.mark.parametrize("name", SHAPES)
