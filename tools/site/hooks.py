@@ -69,7 +69,7 @@ VERDICT = re.compile(
     rf"{BROKEN}, segment all, (\S+): calibration_drift\n +Can it be trusted\? (.*?)\n +What",
     re.DOTALL,
 )
-INSTALL = re.compile(r"^    (pip install .+)$", re.MULTILINE)
+INSTALL = re.compile(r"^    (pip install \S+)", re.MULTILINE)
 FIRST_SCREEN = """\
 <div class="first-screen" markdown>
 
