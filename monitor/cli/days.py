@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from monitor.config import Config, Model
     from monitor.days.arrivals import Delay
     from monitor.days.summary import Summary
+    from monitor.logs import Databases
 
 
 def check(
@@ -93,91 +94,105 @@ def check_logs(
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
     from monitor.base.files import looking_once
-    from monitor.days.arrivals import late
-    from monitor.days.summary import whole
-    from monitor.logs import (
-        delivered_again,
-        entities_of_day,
-        newest_settled_day,
-        open_databases,
-        summarise_day,
-        what_looks_wrong,
-    )
-    from monitor.pipeline.runs.arriving import delay_in_logs
-    from monitor.pipeline.verdicts.asked_where import scores_beside_reference
-    from monitor.pipeline.verdicts.reading import read_otherwise_next
-    from monitor.pipeline.verdicts.references import awaited_in_store, first_sensitivity
-    from monitor.pipeline.verdicts.watching import priors_that_move, strata_found
-    from monitor.read.labels import labels_in_logs
-    from monitor.read.results import results_of
+    from monitor.logs import newest_settled_day, open_databases, summarise_day
     from monitor.report.tables import summary_table
-    from monitor.report.verdicts import sensitivity
-    from monitor.store.store import Store
-    from monitor.words.advice import better_threshold, late_outcomes
-    from monitor.words.plausibility import mostly_left_out, unless_mapped
-    from monitor.words.values import priors_of_their_own, strata_to_set
 
     def look(model_name: str, model: "Model") -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=opened())
-        lost = mostly_left_out({looked_at: summary.left_out})
-        wrong = unless_mapped(
-            what_looks_wrong(model_name, model, looked_at, summary, engine=opened()),
-            scores_beside_reference(config, model_name, summary),
-        )
-        again = entities_of_day(model_name, model, looked_at, engine=opened())
-        twice = delivered_again(
-            *(model_name, model, looked_at), rows=whole(summary).predicted, engine=opened()
-        )
-        stored = results_of(config, model_name)
-        labels = labels_in_logs(stored, model, summary)
-        able = sensitivity(stored) or [first_sensitivity(model, summary)]
+        noticed, found = _what_rows_show(config, model_name, summary, opened())
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
-        said = [*lost, *filter(None, [again, twice]), *labels.sentences]
-        noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
-        for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
+        for sentence in noticed:
             tell(sentence, highlight=False, soft_wrap=True)
-        reminders, taken = _last_for_long(config, model_name, model, until)
-        awaited = awaited_in_store(config, model_name)
-        delay = delay_in_logs(config, model_name, as_of=until, engine=opened())
-        incomplete = late(delay, model.settled_after)
-        moving = priors_that_move(config, model_name)
-        apart = strata_found(Store(config.store), model_name)
-        strata = [
-            *([priors_of_their_own(apart)] if apart else []),
-            *([strata_to_set(model_name, moving)] if moving else []),
-        ]
-        unsure = [f"unsure: {doubt}" for doubt in model.doubts]
-        made = model.decision
-        suits = better_threshold(made.threshold, made.best_threshold) if made else None
-        wait_for = late_outcomes(incomplete) if incomplete else _shorter_wait(delay, model)
-        set_so = [awaited, suits, *read_otherwise_next(config, model_name), wait_for]
-        for sentence in [*unsure, *reminders, *taken, *filter(None, set_so), *strata]:
+        advised, about = _what_to_set(config, model_name, until, opened())
+        for sentence in advised:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
-        return {
-            "day": looked_at,
-            **_counts(summary),
-            "left_out": lost,
-            "remarks": wrong,
-            "doubts": model.doubts,
-            "entities": again,
-            "delivered_again": twice,
-            **labels.document,
-            "label_rule": labels.rule,
-            "sensitivity": able,
-            "late": incomplete,
-            "strata_found": apart,
-            "moving_priors": moving,
-            "known_drifts": reminders,
-            "taken": taken,
-            "awaited_reference": awaited,
-            **({"decision": suits} if suits else {}),
-        }
+        return {"day": looked_at, **_counts(summary), **found, **about}
 
     with looking_once(), ExitStack() as closing:
         opened = cache(lambda: closing.enter_context(open_databases(config.engine)))
         return of_each(config, name, look)
+
+
+Found = tuple[list[str], dict[str, Any]]  # sentences for people, and the same for programs
+
+
+def _what_rows_show(
+    config: "Config", name: str, summary: "Summary", databases: "Databases"
+) -> Found:
+    """Say what is noticed in the rows of a day, and what could be found at their volume."""
+    from monitor.days.summary import whole
+    from monitor.logs import delivered_again, entities_of_day, what_looks_wrong
+    from monitor.pipeline.verdicts.asked_where import scores_beside_reference
+    from monitor.pipeline.verdicts.references import first_sensitivity
+    from monitor.read.labels import labels_in_logs
+    from monitor.read.results import results_of
+    from monitor.report.verdicts import sensitivity
+    from monitor.words.plausibility import mostly_left_out, unless_mapped
+
+    model, (day,) = config.model(name), summary.days
+    of_day = (name, model, day)
+    lost = mostly_left_out({day: summary.left_out})
+    wrong = unless_mapped(
+        what_looks_wrong(*of_day, summary, engine=databases),
+        scores_beside_reference(config, name, summary),
+    )
+    again = entities_of_day(*of_day, engine=databases)
+    twice = delivered_again(*of_day, rows=whole(summary).predicted, engine=databases)
+    stored = results_of(config, name)
+    labels = labels_in_logs(stored, model, summary)
+    able = sensitivity(stored) or [first_sensitivity(model, summary)]
+    said = [*lost, *filter(None, [again, twice]), *labels.sentences]
+    noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
+    return [*able, *(f"{name}: {sentence}" for sentence in noticed)], {
+        "left_out": lost,
+        "remarks": wrong,
+        "doubts": model.doubts,
+        "entities": again,
+        "delivered_again": twice,
+        **labels.document,
+        "label_rule": labels.rule,
+        "sensitivity": able,
+    }
+
+
+def _what_to_set(config: "Config", name: str, until: date, databases: "Databases") -> Found:
+    """Say which settings a person should look at, by what is stored and how outcomes arrive."""
+    from monitor.days.arrivals import late
+    from monitor.pipeline.runs.arriving import delay_in_logs
+    from monitor.pipeline.verdicts.reading import read_otherwise_next
+    from monitor.pipeline.verdicts.references import awaited_in_store
+    from monitor.pipeline.verdicts.watching import priors_that_move, strata_found
+    from monitor.store.store import Store
+    from monitor.words.advice import better_threshold, late_outcomes
+    from monitor.words.values import priors_of_their_own, strata_to_set
+
+    model = config.model(name)
+    reminders, taken = _last_for_long(config, name, model, until)
+    awaited = awaited_in_store(config, name)
+    delay = delay_in_logs(config, name, as_of=until, engine=databases)
+    incomplete = late(delay, model.settled_after)
+    moving, apart = priors_that_move(config, name), strata_found(Store(config.store), name)
+    made = model.decision
+    suits = better_threshold(made.threshold, made.best_threshold) if made else None
+    advised = [
+        *(f"unsure: {doubt}" for doubt in model.doubts),
+        *(*reminders, *taken, awaited, suits),
+        *read_otherwise_next(config, name),
+        late_outcomes(incomplete) if incomplete else _shorter_wait(delay, model),
+        priors_of_their_own(apart) if apart else None,
+        strata_to_set(name, moving) if moving else None,
+    ]
+    return [*filter(None, advised)], {
+        "late": incomplete,
+        "strata_found": apart,
+        "moving_priors": moving,
+        "known_drifts": reminders,
+        "taken": taken,
+        "awaited_reference": awaited,
+        **({"decision": suits} if suits else {}),
+    }
 
 
 def _last_for_long(
