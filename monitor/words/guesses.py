@@ -45,9 +45,9 @@ DOUBTS = {
     "predictions.classes in place of score",
     "subset": "only rows with {where} are counted, of `{column}`: {shares}; {before}to watch the "
     "others too, write a model for each with its own predictions.where",
-    "scale": "`{score}` lies from 0 to 1 on {within} and reaches {reach:.3g} on {day}, as if its "
-    "scale had changed between; a run takes all days for {means}, so write an expression that "
-    "gives one scale",
+    "scale": "the score lies from 0 to 1 on {within} and reaches further on {day}, as if its scale "
+    "had changed between; a run takes all days for {means}, so write an expression that gives one "
+    "scale",
     "two horizons": "`{score}` says {ours} days and `{outcome}` {theirs}",
     "horizon": "`{name}` says {days} days, but the outcomes are there after {wait}; if a 0 can "
     "still become a 1 until then, write settled_after: {days}",
@@ -63,8 +63,6 @@ DOUBTS = {
     "score_means: probability_of_label, the first as predicted_label and the other as outcome",
     "twins": "upper and lower case do not differ in names, so none of {names} is read; rename all "
     "but one in the log",
-    "renamed": "the files of {day} have no {new}, but {gone}; if only a name changed, set renamed: "
-    "{{{first_gone}: {first_new}}} for that log",
 }
 REASONS = {
     "no log": "No log that could be the {section} was found: such as {section}/{{day}}.parquet.",

@@ -13,7 +13,7 @@ from monitor.logs.discovery.roles.classes import are_one, class_columns, labels_
 from monitor.logs.discovery.roles.evidence import Choice, choose
 from monitor.logs.discovery.roles.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key, is_id
 from monitor.logs.discovery.roles.rules import CLEAR, Candidate
-from monitor.logs.discovery.samples.profile import Column, number_in
+from monitor.logs.discovery.samples.profile import Column
 from monitor.logs.discovery.samples.reading import (
     PARTITION,
     TEXTUAL,
@@ -37,8 +37,6 @@ MOST_VALUES = 6  # of a column that tells parts of a log apart
 MOST_VERSIONS = 5  # of a model, with a row for each id
 EACH = 0.6  # share of the ids that have a row for each value
 LEAST_AGAIN = 0.1  # of the values of an entity; a sample misses many that do come again
-LEAST_ROWS = 100  # of a day
-FAR = 10.0  # how far scores reach that are no probabilities
 
 Times = tuple[Candidate, Candidate]
 
@@ -308,7 +306,7 @@ def _measured(
         arrived = arrivals.fill(session, scored, known, _dating(scored), names)
     pair = Pair(scored, observed, choice, key, arrived, times, classes)
     further = [] if classes else [*_weight(session, pair, one), *_entity(session, scored)]
-    about = [] if classes else [*_about_scale(session, pair), *choice.doubts, *_about_names(pair)]
+    about = [] if classes else [*choice.doubts, *_about_names(pair)]
     doubts = (*scored.doubts, *(about or choice.doubts))
     return replace(pair, further=(*further, *_zone(session, scored)), doubts=doubts)
 
@@ -433,26 +431,6 @@ def _zone(session: Session, log: Log) -> Iterator[Setting]:
     fits = [h for h in OFFSETS if first is not None and first + h >= 0 and last + h < HOURS_A_DAY]
     if len(fits) == 1 and fits != [0]:
         yield Setting("", "time_zone", f"Etc/GMT{-fits[0]:+d}", say("zone", ahead=fits[0]))
-
-
-def _about_scale(session: Session, pair: Pair) -> Iterator[str]:
-    """Say which sampled day has probabilities where the scores of another are something else."""
-    log, score = pair.scored, pair.choice.scores[0]
-    means = score.settings.get("score_means")
-    if not log or not log.days or means not in ("percent", "logit"):
-        return
-    value = f"try_{number_in(quoted(score.name), score.column.mark)}"
-    days = session.connection.execute(
-        f"SELECT {quoted(PARTITION)}::VARCHAR, greatest(-min({value}), max({value}) - 1), "
-        f"greatest(-min({value}), max({value})) "
-        f"FROM {log.table} GROUP BY 1 HAVING count({value}) >= ? ORDER BY 1",
-        [LEAST_ROWS],
-    ).fetchall()
-    within = [day for day, beyond, _ in days if beyond <= 0]
-    other = [of for of in days if of[1] > 0 and (means == "logit" or of[2] >= FAR)]
-    if within and other:
-        day, _, reach = other[0]
-        yield say("scale", score=score.name, within=within[0], reach=reach, day=day, means=means)
 
 
 def _about_names(pair: Pair) -> Iterator[str]:

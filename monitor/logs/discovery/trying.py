@@ -31,6 +31,9 @@ MILD = "unknown", "reject", "accept"  # answers that stop no day, the mildest fi
 LENIENT = {check: next(a for a in MILD if a in known) for check, known in CHECKS.items()}
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
+# Where scores lie that are read as percent or as log-odds, but are probabilities.
+NARROW = {"percent": (0.0, 0.0101), "logit": (0.4999, 0.7311)}
+FAR = 0.1  # how far scores of other days reach
 Found = Mapping[date, Summary]
 
 
@@ -48,15 +51,16 @@ def tried(
     repeats : float
         Share of the sampled ids that repeat, on whatever day.
     """
-    found, kept = _read(settings, as_of), [*settings]
+    (found, doubts), kept = _read(settings, as_of), [*settings]
     for check, change in CHANGES.items():
         if count := _count(found, check)[0]:
             changed = [*change(kept, count)]
-            again = _read(changed, as_of)
+            again, _ = _read(changed, as_of)
             if again and not _count(again, check)[0]:
                 found, kept = again, changed
     orphans = [about_orphans(*of.left_out.get(ORPHANS, (0, 0))) for of in found.values()]
-    doubts = [remark.sentence.rstrip(".") for remark in max(orphans, key=len, default=[])]
+    doubts += [remark.sentence.rstrip(".") for remark in max(orphans, key=len, default=[])]
+    doubts += _about_scale(found, next((s.value for s in kept if s.key == "score_means"), ""))
     settled = any(s.key == "duplicates" and s.section == "predictions" for s in kept)
     for setting, doubt in _answers(found, 0.0 if settled else repeats):
         kept.append(setting)
@@ -64,8 +68,8 @@ def tried(
     return kept, doubts
 
 
-def _read(settings: Sequence[Setting], as_of: date) -> Found:
-    """Read the newest day, and some that are settled if any is; none if they cannot be read."""
+def _read(settings: Sequence[Setting], as_of: date) -> tuple[Found, list[str]]:
+    """Read the newest day, and some that are settled if any is; say why a day lacks a column."""
     lenient = LENIENT | {s.key: s.value for s in settings if s.section == "checks"}
     written: dict[str, Any] = {"checks": listed(lenient)}
     for setting in settings:
@@ -82,8 +86,23 @@ def _read(settings: Sequence[Setting], as_of: date) -> Found:
         chosen |= {days[int(part * (len(days) - 1))] for part in (*SAMPLED_DAYS, 1)}
         with open_databases(Engine()) as databases:
             read = summarise_days("init", model, sorted(chosen), as_of=as_of, databases=databases)
-            return {day: of for day, of in read if isinstance(of, Summary)}
-    return {}
+            read_days = dict(read)
+        faults = [of for of in read_days.values() if isinstance(of, DataError) and of.fault]
+        wrong = [f"{of}" for of in faults if of.fault and of.fault.check == "column"]
+        found = {day: of for day, of in read_days.items() if isinstance(of, Summary)}
+        return found, [said.removeprefix("init ").rstrip(".") for said in wrong[:1] if found]
+    return {}, []
+
+
+def _about_scale(found: Found, means: str) -> Iterator[str]:
+    """Say which day has probabilities where the scores of another are something else."""
+    narrow = NARROW.get(means)
+    ends = {d: (s[0], s[-1]) for d, of in found.items() if (s := whole(of).tally.scores).size}
+    if narrow:
+        within = [d for d, (least, most) in ends.items() if narrow[0] <= least <= most <= narrow[1]]
+        other = [d for d, (least, most) in ends.items() if d not in within and most - least > FAR]
+        if within and other:
+            yield say("scale", within=within[0], day=other[0], means=means)
 
 
 def _count(found: Found, check: str) -> tuple[int, int]:

@@ -81,7 +81,7 @@ def test_a_score_that_got_another_name(tmp_path: Path) -> None:
     written = active(one)
     assert written["predictions.score"] == "score"
     assert "checks.score_missing" not in written
-    assert any("set renamed: {prob: score} for that log" in doubt for doubt in one.doubts)
+    assert any("write renamed: {prob: score} for that log" in doubt for doubt in one.doubts)
 
 
 def test_a_column_that_came_is_no_doubt(tmp_path: Path) -> None:

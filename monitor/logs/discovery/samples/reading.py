@@ -406,19 +406,15 @@ def _with_columns_of_newest(session: Session, log: Log) -> Log:
     columns = {d: {*n} for d, of in opened.items() for n in list(of.files.values())[:1]}
     today = columns[max(columns)]
     older = [day for day in columns if not columns[day] >= today]
-    gone = sorted(set.union(*columns.values()) - today)
+    gone = set.union(*columns.values()) - today
     if not older or not gone:
         return log
     listed = ", ".join(f"DATE '{day}'" for day in older)
     session.connection.execute(f"DELETE FROM {log.table} WHERE {quoted(PARTITION)} IN ({listed})")
     for name in gone:
         session.connection.execute(f"ALTER TABLE {log.table} DROP COLUMN IF EXISTS {quoted(name)}")
-    new = sorted(today - columns[older[-1]])
-    names, others = (", ".join(f"`{name}`" for name in each) for each in (new, gone))
-    facts = {"new": names, "gone": others, "first_gone": gone[0], "first_new": new[0]}
-    doubt = say("renamed", day=older[-1], **facts)
     kept = tuple(day for day in log.sampled if day not in older)
-    return described(session, replace(log, sampled=kept, doubts=(*log.doubts, doubt)))
+    return described(session, replace(log, sampled=kept))
 
 
 def _with_layout(session: Session, log: Log, day: date | None) -> Log:
