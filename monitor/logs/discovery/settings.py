@@ -118,8 +118,7 @@ def _place(section: str, log: Log | None) -> Iterator[Setting]:
         sql = f"try_strptime({first.column.written}, {text_in_sql(first.column.form)})"
         day = {"sql": sql} if first.column.form else first.column.setting
         yield Setting(section, "day", day, f"{_sentence(first.reason)}.")
-        if "time_unit" in first.settings:
-            yield Setting(section, "time_unit", first.settings["time_unit"])
+        yield from (Setting(section, key, value) for key, value in first.settings.items())
 
 
 def _like(log: Log) -> str:
@@ -234,8 +233,8 @@ def _time(section: str, pair: Pair) -> Iterator[Setting]:
     why = f"{_sentence(time.reason)}." * active
     yield Setting(section, "time", time.column.setting, why, active=active)
     has_unit = log and not log.days and (is_ours or not pair.together)  # beside its day
-    if "time_unit" in time.settings and not has_unit:
-        yield Setting(section, "time_unit", time.settings["time_unit"], active=active)
+    for key, unit in time.settings.items() if not has_unit else ():
+        yield Setting(section, key, unit, active=active)
 
 
 def _outcome(pair: Pair) -> Iterator[Setting]:

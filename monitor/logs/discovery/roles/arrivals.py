@@ -219,17 +219,13 @@ def _wait(ages: npt.NDArray[np.int64], kinds: tuple[str, ...], looked: int) -> t
     shares = np.divide(ages.cumsum(axis=0), total, out=np.ones(ages.shape), where=total > 0)
     wait = min(LONGEST_WAIT, int(np.argmax(shares.min(axis=1) >= COMPLETE)))
     shown = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
-    listed, of_what = range(len(kinds)), "0 and 1 that came"
-    if kinds != TWO:
-        slowest = int(np.argmin(shares[shown].min(axis=0)))
-        later = f"{kinds[slowest]} that came, later than those of the other classes"
-        late = shares[shown[0], slowest] < 1
-        listed, of_what = range(slowest, slowest + 1), later if late else "of each class that came"
+    slowest = int(np.argmin(shares[shown].min(axis=0)))
+    late = f"{kinds[slowest]} that came, later than those of the other classes"
     said = ", ".join(
-        f"{' and '.join(percent(float(shares[age, k]), 0) for k in listed)} within {age} "
-        f"day{'s' * (age != 1)}"
+        f"{percent(float(shares[age, slowest]), 0)} within {age} day{'s' * (age != 1)}"
         for age in shown
     )
+    of_what = late if shares[shown[0], slowest] < 1 else "of each class that came"
     why = say("arrivals", of_what=of_what, shares=said)
     return wait, why + (say("end of the log", days=looked) if wait >= looked else "")
 

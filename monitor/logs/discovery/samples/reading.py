@@ -31,7 +31,7 @@ from monitor.logs.engines.session import (
 )
 from monitor.logs.sources.opening import OpenLog
 from monitor.logs.sources.source import source_of
-from monitor.logs.sources.tables import Range, Scan
+from monitor.logs.sources.tables import Scan
 from monitor.words.guesses import say
 
 ROWS_PER_DAY = 20_000  # of each sampled day
@@ -152,22 +152,19 @@ def _unread(opened: OpenLog, file: str) -> set[str]:
 def _at_most(scan: Scan, most: int) -> Scan:
     """Stop reading a table once it has given so many rows."""
 
-    def begin(
-        columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
-    ) -> pa.RecordBatchReader:
-        rows = scan(columns, dated_by, ranges)
-        return pa.RecordBatchReader.from_batches(rows.schema, _until(rows, most))
+    def until(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        given = 0
+        for batch in rows:
+            yield batch
+            given += batch.num_rows
+            if given >= most:
+                return
+
+    def begin(*asked: Any) -> pa.RecordBatchReader:
+        rows = scan(*asked)
+        return pa.RecordBatchReader.from_batches(rows.schema, until(rows))
 
     return begin
-
-
-def _until(rows: Iterable[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    given = 0
-    for batch in rows:
-        yield batch
-        given += batch.num_rows
-        if given >= most:
-            return
 
 
 def files_of(log: Log, day: date | None) -> list[str]:
@@ -199,14 +196,11 @@ def _read(
     known = dict.fromkeys(n for types in opened.files.values() for n in types)
     listed = [*(n for n in known if n not in nested and n not in wholes), *inside]
     names = [n for n in (listed if columns is None else columns) if n in known or n in inside]
-    groups = dict[tuple[Any, ...], dict[str, Any]]()
-    for file, types in opened.files.items():
-        groups.setdefault(tuple(types.items()), {})[file] = types
     parts = list[duckdb.DuckDBPyRelation]()
-    for group in groups.values():
-        types = next(iter(group.values()))
+    for types in {tuple(of.items()): of for of in opened.files.values()}.values():
         wanted = {f"c{n}": _wanted(inside.get(name), name, types) for n, name in enumerate(names)}
-        parts.append(replace(opened, files=group).read(log.where, **wanted))
+        alike = {file: of for file, of in opened.files.items() if of == types}
+        parts.append(replace(opened, files=alike).read(log.where, **wanted))
     rows = reduce(duckdb.DuckDBPyRelation.union, parts)
     rows = rows.select(", ".join(f"c{n} AS {quoted(name)}" for n, name in enumerate(names)))
     # Parquet counts its rows in the footer, and a limit keeps threads from the files.
