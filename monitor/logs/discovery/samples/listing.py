@@ -46,6 +46,8 @@ class Survey:
     ----------
     root : str
         The folder or prefix that was searched; every other name is relative to it.
+    filesystem, at : AbstractFileSystem, str
+        Where that is.
     files : dict of str to str
         Some files of every kind, and folders that are tables of other programs, with their format.
     unusable : dict of str to str
@@ -57,6 +59,8 @@ class Survey:
     """
 
     root: str
+    filesystem: fsspec.AbstractFileSystem
+    at: str
     files: dict[str, str] = field(default_factory=dict)
     unusable: dict[str, str] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
@@ -82,17 +86,17 @@ def survey(paths: Sequence[str]) -> list[Survey]:
         root, _, name = place.rstrip("/").rpartition("/")
         at = place.rstrip("/") if folder else root
         shown = str(filesystem.unstrip_protocol(at)).removeprefix("file://")
-        whole = surveys.setdefault(at, Survey(shown))
+        whole = surveys.setdefault(at, Survey(shown, filesystem, at))
         if folder:
-            _look(filesystem, at, whole)
+            _look(whole)
         else:
-            _note_file(filesystem, at, name, whole)
+            _note_file(whole, name)
     return list(surveys.values())
 
 
-def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> None:
+def _look(whole: Survey) -> None:
     """Open folders from the top, until all kinds of files are known."""
-    waiting, opened = [root], 0
+    waiting, opened = [whole.at], 0
     while waiting:
         folder = waiting.pop(0)
         opened += 1
@@ -102,10 +106,10 @@ def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> No
                 f"numbers; pass the folder of one model's logs."
             )
             raise ConfigError(msg)
-        entries = _entries(filesystem, folder, whole)
+        entries = _entries(whole, folder)
         names = {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in entries}
-        below = folder.removeprefix(root).strip("/")
-        if table := _table(filesystem, folder, names):
+        below = folder.removeprefix(whole.at).strip("/")
+        if table := _table(whole, folder, names):
             if table == "hudi":
                 whole.unusable.setdefault(table, f"{below} (a Hudi table)")
             else:
@@ -115,15 +119,14 @@ def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> No
         folders = [name for name, kind in shown.items() if kind == "directory"]
         waiting += [f"{folder}/{name}" for name in _some(folders, ALIKE)]
         for name in _some([name for name, kind in shown.items() if kind == "file"], MOST_FILES):
-            _note_file(filesystem, root, f"{below}/{name}".lstrip("/"), whole)
+            _note_file(whole, f"{below}/{name}".lstrip("/"))
 
 
-def _entries(
-    filesystem: fsspec.AbstractFileSystem, folder: str, whole: Survey
-) -> list[dict[str, Any]]:
+def _entries(whole: Survey, folder: str) -> list[dict[str, Any]]:
     try:
         with reaching(folder):
-            return [e for e in filesystem.ls(folder, detail=True) if e["name"].strip("/") != folder]
+            listed = whole.filesystem.ls(folder, detail=True)
+            return [entry for entry in listed if entry["name"].strip("/") != folder]
     except DataError as error:
         if not isinstance(error.__cause__, PermissionError):
             raise
@@ -131,15 +134,13 @@ def _entries(
         return []
 
 
-def _table(
-    filesystem: fsspec.AbstractFileSystem, folder: str, names: dict[str, dict[str, Any]]
-) -> str | None:
+def _table(whole: Survey, folder: str, names: dict[str, dict[str, Any]]) -> str | None:
     for mark, format_ in (("_delta_log", "delta"), (".hoodie", "hudi")):
         if mark in names:
             return format_
     if "metadata" in names and names["metadata"]["type"] == "directory":
         with reaching(folder):
-            inside = filesystem.ls(f"{folder}/metadata", detail=False)
+            inside = whole.filesystem.ls(f"{folder}/metadata", detail=False)
         if any(name.endswith(".metadata.json") for name in inside):
             return "iceberg"
     return None
@@ -156,23 +157,23 @@ def _some(names: Sequence[str], most: int) -> Iterator[str]:
         yield from [group[i] for i in sorted(chosen)] or group
 
 
-def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey) -> None:
+def _note_file(whole: Survey, name: str) -> None:
     form = format_of(name)
     if form is None and UNTOLD.fullmatch(name.rpartition("/")[2]):
-        form = _format_within(filesystem, root, name, whole)
+        form = _format_within(whole, name)
     if form:
         whole.files[name] = form
         return
     ending = re.sub(r".*(\.\w+)$", r"\1", name).lower()
     kind = ending if ending in OTHER_FORMATS else "other"
     if kind not in whole.unusable:
-        whole.unusable[kind] = name + _why_unusable(_head(filesystem, f"{root}/{name}"), name)
+        whole.unusable[kind] = name + _why_unusable(_head(whole, name), name)
 
 
-def _head(filesystem: fsspec.AbstractFileSystem, place: str) -> bytes:
+def _head(whole: Survey, name: str) -> bytes:
     """Read how a file begins; nothing where that fails."""
     try:
-        return bytes(filesystem.cat_file(place, 0, HEAD))
+        return bytes(whole.filesystem.cat_file(f"{whole.at}/{name}", 0, HEAD))
     except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
         return b""
 
@@ -200,15 +201,13 @@ def format_of(name: str) -> str | None:
     return next((format_ for end, format_ in FORMATS.items() if lower.endswith(end)), None)
 
 
-def _format_within(
-    filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey
-) -> str | None:
+def _format_within(whole: Survey, name: str) -> str | None:
     """Recognise a format by content; one file of those that look alike is opened."""
     folder, _, last = name.rpartition("/")
     begin = re.match(r"[A-Za-z_-]*", last)
     ending = re.search(r"\.\D*$", last)
     alike = "/".join([re.sub(r"\d+", "#", folder), *(m[0] if m else "" for m in (begin, ending))])
-    if alike not in whole.by_content and (head := _head(filesystem, f"{root}/{name}")):
+    if alike not in whole.by_content and (head := _head(whole, name)):
         whole.by_content[alike] = format_of_content(head, last)
     return whole.by_content.get(alike)
 
