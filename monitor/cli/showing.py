@@ -44,6 +44,7 @@ LONG = 100  # days without a reference: then outcomes are rare, and reading them
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
+    from monitor.drift.records.facts import OneDay
     from monitor.drift.records.values import MovingPriors
     from monitor.drift.records.verdict import Verdict
     from monitor.read.results import Evaluations, Results
@@ -211,7 +212,7 @@ def _trust(
     """
     from monitor.drift.records.verdict import DRIFTING
     from monitor.report.verdicts import few_known
-    from monitor.words.trust import grown_old, trust
+    from monitor.words.trust import after_one_day, grown_old, trust
 
     verdict = stands.verdict
     if verdict is None:
@@ -230,8 +231,22 @@ def _trust(
         counted=model.has_places,
         few_known=few_known(stands),
     )
+    if lately := _contradicting(results, verdict):
+        said = after_one_day(said, *lately)
     old = _is_old(results, model, verdict.day, today)
     return (grown_old(said, results.model, (today - verdict.day).days) if old else said), old
+
+
+def _contradicting(results: "Results", verdict: "Verdict") -> "tuple[date, OneDay] | None":
+    """Find the newest day of the week before a verdict that alone contradicts the reference."""
+    from monitor.drift.records.verdict import WEEK
+
+    week = [d for d in results.days("verdicts") if 0 < (verdict.day - d).days < WEEK]
+    for day in reversed(week):
+        for v in results.verdicts(day):
+            if v.segment == verdict.segment and v.facts.one_day:
+                return day, v.facts.one_day
+    return None
 
 
 def _is_old(results: "Results", model: "Model", newest: date, today: date) -> bool:

@@ -14,7 +14,7 @@ from monitor.drift.records.detector import (
     Incident,
     is_level,
 )
-from monitor.drift.records.facts import Obstacle, ReferenceChange, Scores
+from monitor.drift.records.facts import Obstacle, OneDay, ReferenceChange, Scores
 from monitor.drift.records.verdict import DRIFTING, OF_LABELS, State, Verdict
 from monitor.words import label_change
 from monitor.words.advice import waiting_longer
@@ -30,6 +30,7 @@ from monitor.words.level import (
     today_in_short,
     what_moved,
 )
+from monitor.words.numbers import times
 from monitor.words.reading import read_again
 from monitor.words.values import step_for, values_in_short
 from monitor.words.verdict import (
@@ -144,6 +145,24 @@ def trust(
             step_for(verdict.model, values[0]),
         )
     return _judged(verdict, maps, _repair(verdict, maps, says_where), few_known)
+
+
+def after_one_day(said: Trust, day: date, found: OneDay) -> Trust:
+    """Answer where a day of the week before contradicted the reference, and the newest does not.
+
+    Examples
+    --------
+    >>> said = Trust("Yes: no evidence of a change.", "Nothing.")
+    >>> after_one_day(said, date(2026, 2, 10), OneDay(55.1, "too_extreme")).answer[30:84]
+    'But 2026-02-10 alone contradicts the reference, 10^55 '
+    """
+    if not said.answer.startswith("Yes"):
+        return said
+    more = f"But {day} alone contradicts the reference, {times(found.evidence)} to 1"
+    return Trust(
+        f"{said.answer} {more}, and counts in the numbers of the week.",
+        f"Ask what happened on {day}; if its scores or outcomes are corrected, run that day again.",
+    )
 
 
 def grown_old(said: Trust, model: str, age: int) -> Trust:

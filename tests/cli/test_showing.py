@@ -15,7 +15,7 @@ import pytest
 
 from monitor.drift.incidents.detecting import new_detector
 from monitor.drift.records.detector import Ended
-from monitor.drift.records.facts import Detectable, Facts
+from monitor.drift.records.facts import Detectable, Facts, OneDay
 from monitor.read.results import results_in
 from monitor.read.standing import Standing
 from monitor.report.verdicts import reasons, sensitivity
@@ -99,6 +99,19 @@ def test_a_day_of_which_few_outcomes_are_known_says_so_first(known: float, said:
     of_day = f"Only 33 % of the predictions of {DAY} have an outcome, 90 % over the week. Ask"
     assert first.startswith(of_day if said else "No evidence")
     assert ("run these days again" in first) == said
+
+
+def test_a_day_of_the_week_that_contradicted_is_named(
+    folder: Path, command: Callable[..., CommandEnded]
+) -> None:
+    """The next day is sound, and the slope of the week is not: it holds that day's outcomes."""
+    odd = replace(VERDICT, state="ok", day=DAY, facts=Facts(one_day=OneDay(55.1, "too_extreme")))
+    Store(str(folder / "store")).write_verdicts("fraud", DAY, [odd], basis="")
+
+    shown = command("show", "--config", folder / "monitor.yaml", "--model", "fraud")
+
+    said = f"But {DAY} alone contradicts the reference, 10^55 to 1, and counts in the numbers"
+    assert said in " ".join(shown.out.split())
 
 
 def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
