@@ -66,7 +66,7 @@ from monitor.store.ranges import (
     check_verdicts,
 )
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
-from monitor.store.sealing import is_sealed, rows_of, said_digest
+from monitor.store.sealing import rows_of, said_digest
 from monitor.store.summary_table import named_entities, says_final, summary_of, summary_table
 from monitor.store.verdict_table import (
     OF_BRIEF,
@@ -298,10 +298,10 @@ class Store(DecisionLog):
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint of the evaluations' inputs; None if none are sound."""
-        with unless_newer():
-            content = self.content("evaluations", model, day)
-            if is_sealed(content):
-                return self.parse_evaluations(model, day, content)[1]
+        name = day_file("evaluations", model, day)
+        with unless_newer(), self._table(name, self._read(name), columns=[]) as (table, digest):
+            if digest:
+                return (table.schema.metadata or {})[b"inputs"].decode()
         return None
 
     def write_verdicts(
