@@ -42,6 +42,7 @@ OF_TEXTS = (
     *((AFTER_DATE, "{}"), ("{}", AFTER_DATE), (BEFORE_DATE, "{}"), ("{}", BEFORE_DATE)),
 )
 CLEARLY = 1.1  # times as many ids must be found by a conversion that is not needed for the others
+Days = Sequence[date | None]
 ASKED, OFFERED = "asked", "offered"  # the tables with ids of predictions and of outcomes
 
 
@@ -81,22 +82,16 @@ class Key:
         """The columns of the predictions."""
         return [column.name for column in self.scored]
 
-    @property
-    def texts(self) -> tuple[list[str], list[str]]:
-        """SQL that both logs are compared by, of the names in quotes."""
-        is_number = "real" in (self.scored[0].kind, self.observed[0].kind)
-        kind = "integer" if self.cast is None and is_number else self.cast
-        both = zip(self.reading, (self.scored, self.observed), strict=True)
-        ours, theirs = ([_text(as_.format(quoted(c.name)), kind) for c in cs] for as_, cs in both)
-        return ours, theirs
-
     def on(self) -> str:
         """Write in SQL that rows with the columns `cm_a0`, … and `cm_o0`, … have the same id."""
         return " AND ".join(f"cm_a{n} = cm_o{n}" for n in range(len(self.scored)))
 
     def ids(self, kind: str) -> str:
-        """Write the columns `cm_a0`, … of predictions, or `cm_o0`, … of outcomes."""
-        texts = self.texts[kind == "o"]
+        """Write the columns `cm_a0`, … of predictions, or `cm_o0`, … of outcomes, to compare."""
+        columns = self.observed if kind == "o" else self.scored
+        is_number = "real" in (self.scored[0].kind, self.observed[0].kind)
+        cast, reading = self.cast or ("integer" if is_number else None), self.reading[kind == "o"]
+        texts = (_text(reading.format(quoted(column.name)), cast) for column in columns)
         return ", ".join(f"{text} AS cm_{kind}{n}" for n, text in enumerate(texts))
 
 
@@ -108,7 +103,9 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     later ones are looked at.
     """
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
-    for ours, theirs in (_soon(scored, observed), _late(scored, observed)):
+    sampled: Days = scored.sampled[:PROBED_DAYS] or (None,)
+    soon = sampled, later_days(observed, sampled, AGES)
+    for ours, theirs in (soon, _late(scored, observed)):
         drop(session, ASKED, OFFERED)
         both = (
             *((scored, day, ASKED, asked, ROWS_PER_DAY) for day in ours),
@@ -126,9 +123,7 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     return None
 
 
-def later_days(
-    observed: Log, days: Sequence[date | None], most: int, since: int = 0
-) -> Sequence[date | None]:
+def later_days(observed: Log, days: Days, most: int, since: int = 0) -> Days:
     """List the partitions of outcomes of some ages; None if the path names no day."""
     asked = [day for day in days if day]
     if not (asked and observed.days):
@@ -151,15 +146,6 @@ def _candidates(log: Log, other: Log) -> list[Column]:
         if c.uniqueness > 0.5 or c.distinct > 50 or (c.name in shared and c.distinct > 5)  # noqa: PLR2004 - fewer are categories, unless they are a part of a key
     ]
     return sorted(varied, key=lambda c: (not points(ID, c), -c.uniqueness))[:MOST_COLUMNS]
-
-
-Days = Sequence[date | None]
-
-
-def _soon(scored: Log, observed: Log) -> tuple[Days, Days]:
-    """Choose sampled days of predictions, and the outcomes of these and of the next days."""
-    ours: Days = scored.sampled[:PROBED_DAYS] or (None,)
-    return ours, later_days(observed, ours, AGES)
 
 
 def _late(scored: Log, observed: Log) -> tuple[Days, Days]:
@@ -212,9 +198,10 @@ def _single(session: Session, a: Column, b: Column) -> Key | None:
     best = None
     for cast, reading in _readings(a, b):
         key = Key((a,), (b,), 0.0, a.uniqueness, cast, reading=reading)
-        ((ours,), (theirs,)) = key.texts
-        share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
-        of_days = f"SELECT {share} FROM {ASKED} GROUP BY {quoted(PARTITION)}"
+        theirs = f"SELECT cm_o0 FROM (SELECT {key.ids('o')} FROM {OFFERED})"
+        ours = f"SELECT *, {key.ids('a')} FROM {ASKED}"
+        share = f"avg(coalesce(cm_a0 IN ({theirs}), false)::INT) AS share"
+        of_days = f"SELECT {share} FROM ({ours}) GROUP BY {quoted(PARTITION)}"
         found = float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
         if found >= LEAST_SHARE and (best is None or found > CLEARLY * best.share):
             best = replace(key, share=found)
