@@ -277,9 +277,8 @@ def _measured(
     if parts:
         values = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
         p, happened = arrivals.matched(session, values, len(ones))
-        named = name_classes(
-            session, scored, parts, labels, p, dict(zip(met, happened, strict=False))
-        )
+        of_labels = dict(zip(met, happened, strict=False))
+        named = name_classes(session, scored, parts, labels, p, of_labels)
         if named is None:
             return None
         best, label = (Candidate(c, CLEAR, "") for c in (parts[0], named[1]))
@@ -293,11 +292,11 @@ def _measured(
         unsure = not key and outcomes[0].points < CLEAR and not choice.predicts
         if not choice.scores or decided or unsure:
             return None
-        one = met[choice.outcomes[0].name]
+        outcome = choice.outcomes[0]
+        one, known = met[outcome.name], ones[outcome.name]
         kinds = {"0": f"NOT {one}", "1": one}
-        known, times = (ones[choice.outcomes[0].name], times) if key else _known(
-            session, scored, choice.outcomes[0]
-        )  # fmt: skip
+        if not key:
+            known, times = _known(session, scored, outcome)
     if key:
         arrived = arrivals.count(session, asked, looked, kinds)
     else:
@@ -305,10 +304,14 @@ def _measured(
         names = [*dict.fromkeys(column.name for column in used)]
         arrived = arrivals.fill(session, scored, known, _dating(scored), names)
     pair = Pair(scored, observed, choice, key, arrived, times, classes)
-    further = [] if classes else [*_weight(session, pair, one), *_entity(session, scored)]
-    about = [] if classes else [*choice.doubts, *_about_names(pair)]
-    doubts = (*scored.doubts, *(about or choice.doubts))
-    return replace(pair, further=(*further, *_zone(session, scored)), doubts=doubts)
+    doubts, further = [*scored.doubts, *choice.doubts], [*_zone(session, scored)]
+    if not classes:
+        doubts += _about_names(pair)
+        weights = [*_weight(session, scored, "predictions", MET, one)]
+        if key and not weights:
+            weights += _weight(session, observed, "outcomes", observed.table, known)
+        further += [*weights, *_entity(session, scored)]
+    return replace(pair, further=tuple(further), doubts=tuple(doubts))
 
 
 def _outcomes(observed: Log, key: Key | None) -> list[Candidate]:
@@ -386,17 +389,12 @@ def _labelled(score: Candidate, log: Log, outcomes: Sequence[str]) -> Iterator[C
             yield score.because(f"the probability of `{label.name}`", {**settings, **means})
 
 
-def _weight(session: Session, pair: Pair, is_one: str) -> Iterator[Setting]:
+def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Iterator[Setting]:
     """Find weights, and see whether all rows of an outcome have the same."""
-    own, theirs = (rules.candidates(rules.WEIGHT, log.columns) if log else () for log in
-                   (pair.scored, pair.observed))  # fmt: skip
-    places = [("predictions", c.column, MET, is_one) for c in own if has_table(session, MET)]
-    if pair.key and pair.observed:
-        of = rules.is_one(pair.choice.outcomes[0])
-        places += [("outcomes", c.column, pair.observed.table, of) for c in theirs]
-    for section, column, table, one in places[:1]:
+    found = rules.candidates(rules.WEIGHT, log.columns) if has_table(session, table) else ()
+    for column in (candidate.column for candidate in found[:1]):
         values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
-        of_each = f"{values} WHERE {one} IS NOT NULL GROUP BY {one}"
+        of_each = f"{values} WHERE {is_one} IS NOT NULL GROUP BY {is_one}"
         (most,) = ask(session, f"SELECT max(n) FROM ({of_each})")
         shown = ", ".join([*column.values][:MOST_SHOWN]) or f"{column.distinct:,} values"
         why = say("weight" if most == 1 else "weights differ", values=shown)

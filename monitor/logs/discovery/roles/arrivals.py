@@ -127,18 +127,17 @@ def look_up(
         return size_of(session, MET), 0
     since, days = max(0, key.since - AGES_BEFORE), key.days
     listed = ", ".join(f"DATE '{day}'" for day in days)
+    chosen = f" WHERE {quoted(PARTITION)} IN ({listed})" if days else ""
     session.connection.execute(
         f"CREATE OR REPLACE TABLE probe AS SELECT *, {key.ids('a')}, row_number() OVER () AS "
-        f"cm_row, {day_of(dated_by[0])} AS cm_scored_on FROM {scored.table}"
-        + f" WHERE {quoted(PARTITION)} IN ({listed})"
-        * bool(days)
+        f"cm_row, {day_of(dated_by[0])} AS cm_scored_on FROM {scored.table}{chosen}"
     )
     observed_at = moment(dated_by[2]) if dated_by[2] else "NULL::TIMESTAMPTZ"
     theirs = (
         f"SELECT {key.ids('o')}, {day_of(dated_by[1])} AS cm_observed_on, "
         f"{observed_at} AS cm_observed_at{ones} FROM some_rows"
     )
-    later = " AND o.cm_observed_on >= p.cm_scored_on" * bool(days and observed.days)
+    later = " AND o.cm_observed_on >= p.cm_scored_on" if days and observed.days else ""
     joined = (
         f"SELECT p.*, o.cm_observed_on, o.cm_observed_at, COLUMNS('cm_one_.*') FROM probe p "
         f"JOIN ({theirs}) o ON {key.on()}{later}"
@@ -150,9 +149,8 @@ def look_up(
             quiet, met = (0 if found else quiet + 1), met + found
         if met and quiet >= QUIET_AGES:
             break
-    looked = min([since + MOST_AGES, *((observed.days[-1] - day).days for day in days
-                                       if observed.days)])  # fmt: skip
-    return size_of(session, "probe"), looked
+    ends = [(observed.days[-1] - day).days for day in days if observed.days]
+    return size_of(session, "probe"), min([since + MOST_AGES, *ends])
 
 
 def matched(
