@@ -234,7 +234,7 @@ def _trust(
     if lately := _contradicting(results, verdict):
         said = after_one_day(said, *lately)
     old = _is_old(results, model, verdict.day, today)
-    return (grown_old(said, results.model, (today - verdict.day).days) if old else said), old
+    return (grown_old(said, results.model, verdict.day) if old else said), old
 
 
 def _contradicting(results: "Results", verdict: "Verdict") -> "tuple[date, OneDay] | None":

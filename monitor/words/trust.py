@@ -165,19 +165,19 @@ def after_one_day(said: Trust, day: date, found: OneDay) -> Trust:
     )
 
 
-def grown_old(said: Trust, model: str, age: int) -> Trust:
+def grown_old(said: Trust, model: str, day: date) -> Trust:
     """Answer by a verdict after which later days must have settled.
 
     Examples
     --------
-    >>> grown_old(Trust("Yes: no evidence of a change.", "Nothing."), "ads", 40).answer
-    'Unknown: the newest verdict is 40 days old. It said: Yes: no evidence of a change.'
+    >>> grown_old(Trust("Yes: no evidence.", "Nothing."), "ads", date(2026, 3, 7)).answer
+    'Unknown: no day after 2026-03-07 was judged. The answer was then: Yes: no evidence.'
     """
     if not said.answer.startswith("Yes"):
         return said
     return Trust(
-        f"Unknown: the newest verdict is {age:,} days old. It said: {said.answer}",
-        "Ask why no later day was judged; "
+        f"Unknown: no day after {day} was judged. The answer was then: {said.answer}",
+        "Ask why none was; "
         f"calibration-monitor run --model {quote(model)} judges the newest settled day.",
     )
 
