@@ -4,7 +4,9 @@ import json
 import shlex
 import shutil
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +32,7 @@ from monitor.pipeline.days.parts import column_of, counts_of_rule, part_named
 from monitor.pipeline.runs.evaluations import evaluate_days, stale_evaluations
 from monitor.pipeline.verdicts.asked_where import answer_where
 from monitor.pipeline.verdicts.judging import judge_days
+from monitor.pipeline.verdicts.part_search import search_parts
 from monitor.pipeline.verdicts.references import read_references
 from monitor.pipeline.verdicts.where import counts_by_value
 from monitor.report.page.assemble import model_page
@@ -400,6 +403,16 @@ def test_the_search_of_parts_finds_the_drifting_rows_among_all_columns(folder: P
     assert "at most" in told[0]  # its time, before it starts; then every step
     assert told[-1] == "confirms on 11 other days"
     assert "country = FR and device = tv" in " ".join(table.stdout.split())
+
+
+def test_the_search_of_parts_says_how_long_it_takes(folder: Path) -> None:
+    """Reading and counting a day takes 1.3 s each: 22 days are read, and 11 counted five times."""
+    moments = (datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=1.3 * i) for i in count())
+    said, config = list[str](), load_config(folder / "monitor.yaml")
+
+    search_parts(config, "ctr", ["price"], None, clock=partial(next, moments), say=said.append)
+
+    assert said[0] == "searches 1 column on 11 days and confirms on 11 others: at most 1 min 40 s"
 
 
 def test_the_search_of_parts_says_which_column_the_log_lacks(folder: Path) -> None:

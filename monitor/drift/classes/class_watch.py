@@ -50,7 +50,7 @@ from monitor.drift.records.detector import (
     LevelWatch,
     over_on,
 )
-from monitor.drift.records.life import LIFE, recovering
+from monitor.drift.records.life import LIFE, weighed_incident
 from monitor.drift.records.region_state import Family
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.core.grid import Floats
@@ -449,7 +449,7 @@ def _carried_on(
     if part is None or name not in own.names:
         return watch
     gone = _gone(incident, (own, name), part, again.usual)
-    event, now = recovering(incident, day, float(bounded(np.array(gone / log(10.0)))), day)
+    event, now = weighed_incident(incident, day, float(bounded(np.array(gone / log(10.0)))), day)
     if LIFE[event].ends:
         return replace(_without_sums(watch, None, incident.started), ended=over_on(watch, day))
     if LIFE[event].named:

@@ -81,7 +81,7 @@ def break_at(reference: Reference, found: Found, parts: Mapping[Any, Coarse]) ->
 def begun_break(family: Family, cells: slice, before: Coarse) -> Break:
     """Begin a break at some cells with no day summed up yet, and with the rows of a reference."""
     rows, hits = int(before.counts[cells].sum()), int(before.positives[cells].sum())
-    low, high = scores_of(cells, one=family == "value")
+    low, high = _scores_of(cells, one=family == "value")
     return Break(
         *(family, cells.start, cells.stop, low, high),
         share_before=rows / int(before.counts.sum()),
@@ -118,7 +118,7 @@ def _narrowed(regions: Regions, cells: slice | None, parts: Mapping[Any, Coarse]
     return slice(value, value + 1) if most else cells
 
 
-def scores_of(cells: slice, *, one: bool) -> tuple[float, float]:
+def _scores_of(cells: slice, *, one: bool) -> tuple[float, float]:
     """Give the scores from which and to which cells reach; of one value its own, twice."""
     half = 0.5 * (CENTRES[1] - CENTRES[0])
     if one:

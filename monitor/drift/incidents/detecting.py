@@ -64,7 +64,7 @@ from monitor.drift.records.detector import (
     Span,
     over_on,
 )
-from monitor.drift.records.life import LIFE, LifeEvent, recovering
+from monitor.drift.records.life import LIFE, LifeEvent, weighed_incident
 from monitor.drift.records.region_state import RegionWatch
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -440,7 +440,7 @@ def event_of_day(
     carried = _with_day(incident, evidence, detector.jitters)
     if alarm:
         return "found again", replace(carried, recovery=0.0, recovering=None, quarter=None)
-    event, now = recovering(carried, day, evidence.recovery, detector.last)
+    event, now = weighed_incident(carried, day, evidence.recovery, detector.last)
     if not incident.place:
         now = replace(now, quarter=with_recovery(incident.quarter, day, evidence.recovery))
     if now.recovery < RECOVERED or _hangs(now, hanging_since):

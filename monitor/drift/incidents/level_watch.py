@@ -36,7 +36,7 @@ from monitor.drift.records.detector import (
     no_level_sums,
     over_on,
 )
-from monitor.drift.records.life import LIFE, recovering
+from monitor.drift.records.life import LIFE, weighed_incident
 from monitor.drift.records.values import ValueIncident
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats, Ints
@@ -445,7 +445,7 @@ def measured(watch: LevelWatch, incident: Incident) -> Incident:
 def _carried_on(
     watch: LevelWatch, incident: Incident, day: date, usual: Floats, *, urgent: bool
 ) -> LevelWatch:
-    event, now = recovering(incident, day, _recovery(watch, incident, usual), day)
+    event, now = weighed_incident(incident, day, _recovery(watch, incident, usual), day)
     if LIFE[event].ends:
         return LevelWatch(days=watch.days, levels=watch.levels, ended=over_on(watch, day))
     if LIFE[event].named:

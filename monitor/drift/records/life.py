@@ -155,10 +155,10 @@ def weighed(incident: Incident | ValueIncident, day: date, said: float) -> tuple
     return ("recovers" if gained else "lasts"), gained
 
 
-def recovering(
+def weighed_incident(
     incident: Incident, day: date, said: float, begun: date
 ) -> tuple[LifeEvent, Incident]:
-    """Choose the same of an incident, and add the day to what speaks for its recovery.
+    """Choose what a day makes of an open incident, and add it to what speaks for its recovery.
 
     Parameters
     ----------

@@ -125,9 +125,9 @@ def fit_levels(
         As in `ValuePast.levels`; infinite tolerances of values with too few outcomes.
     """
     rarer = np.minimum(together[:, HITS], together[:, ROWS] - together[:, HITS])
-    told = (rarer >= LEAST_OF_EACH) & (together[:, KNOWN].min(axis=1) > 0.0)
-    information = np.where(told[:, None], together[:, KNOWN], 1.0)
-    at = np.where(told[:, None], together[:, PULLS] / information, 0.0)
+    known = (rarer >= LEAST_OF_EACH) & (together[:, KNOWN].min(axis=1) > 0.0)
+    information = np.where(known[:, None], together[:, KNOWN], 1.0)
+    at = np.where(known[:, None], together[:, PULLS] / information, 0.0)
     errors = TOLERATED / np.sqrt(information)
     of_kappa = np.maximum(errors[:, KAPPA], USUAL * np.sqrt(variances))
     against = np.maximum(
@@ -136,7 +136,7 @@ def fit_levels(
     tolerances = np.maximum(
         LEAST_TOLERANCE, np.stack([errors[:, SHIFT], of_kappa, against], axis=1)
     )
-    tolerances = np.where(told[:, None], tolerances, np.inf)
+    tolerances = np.where(known[:, None], tolerances, np.inf)
     rows = days[..., ROWS]
     each = np.stack([days[..., DISTINCT], days[..., SEEN] / np.maximum(rows, 1)], axis=-1)
     enough = (rows >= LEAST_ROWS)[..., None]
@@ -348,15 +348,15 @@ def fit_values(reference: Reference, days: Sequence[ValueSums], together: ValueS
 
 def _levels(numbers: Ints, days: Sequence[ValueSums], together: ValueSums) -> Floats:
     """Learn the level of every value."""
-    whole, told = together.levels, np.stack([day.levels for day in days])
-    pulls, left = told[..., PULLS][..., 1:], told[..., KNOWN][..., 1:]
+    whole, of_days = together.levels, np.stack([day.levels for day in days])
+    pulls, left = of_days[..., PULLS][..., 1:], of_days[..., KNOWN][..., 1:]
     known = np.where(whole[:, KNOWN] > 0.0, whole[:, KNOWN], 1.0)
     pulls = pulls - left * (whole[:, PULLS] / known)[:, 1:]
     apart = against_others(numbers, pulls, left)
     by_itself, between = (_variances(numbers, *of)[0][:, 0] for of in ((pulls, left), apart))
     total = left.sum(axis=(0, 2))
     others = np.maximum(np.bincount(numbers, weights=total)[numbers] - total, 0.0)
-    return fit_levels(whole, told, ratio(1.0, others), by_itself, between)
+    return fit_levels(whole, of_days, ratio(1.0, others), by_itself, between)
 
 
 def _spreads(numbers: Ints, scores: Floats, informations: Floats) -> tuple[Floats, Floats]:

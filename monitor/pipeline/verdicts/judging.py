@@ -10,7 +10,7 @@ pruned, it is an error: what is left would answer otherwise.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 
 from monitor.base import program
 from monitor.base.errors import DataError
@@ -238,14 +238,10 @@ def _writer(
     def write(of_day: list[Verdict], made_from: str, carried: Carried | None) -> None:
         day = of_day[0].day
         told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
+        keep: Callable[..., None] = store.write_verdicts
         if until and day in judged:
-            store.replace_verdicts(
-                *(name, day, told), basis=basis, made_from=made_from, carried=carried, as_of=until
-            )
-        else:
-            store.write_verdicts(
-                *(name, day, told), basis=basis, made_from=made_from, carried=carried
-            )
+            keep = partial(store.replace_verdicts, as_of=until)
+        keep(name, day, told, basis=basis, made_from=made_from, carried=carried)
 
     return write
 

@@ -129,10 +129,11 @@ class _Search:
         each, counted = (read - began).total_seconds(), (clock() - read).total_seconds()
         days, rest = (sum(map(len, half)) for half in (searched, others))
         most = each * (days + rest) + counted * days * (MOST_PARTS + 1)
+        minutes, seconds = divmod(round(most), 60)
         columns = f"{len(self.watched)} column{'s' * (len(self.watched) != 1)}"
         self.say(
             f"searches {columns} on {days} days and confirms on {rest} others: "
-            f"at most {most / 60:.0f} min {most % 60:.0f} s"
+            f"at most {minutes} min {seconds} s"
         )
 
     def propose(self, days: Halves) -> list[Proposal]:
