@@ -16,7 +16,13 @@ import pytest
 from monitor.base.errors import DataError
 from monitor.config import Engine, Model
 from monitor.days.summary import Summary
-from monitor.logs import Databases, Returning, entities_of_day, summarise_day
+from monitor.logs import (
+    Databases,
+    Returning,
+    delivered_again,
+    entities_of_day,
+    summarise_day,
+)
 
 FIRST = date(2026, 3, 2)
 DAYS = [FIRST + timedelta(days=i) for i in range(3)]
@@ -158,3 +164,24 @@ def test_a_column_that_is_no_id_is_named(duckdb: Databases, tmp_path: Path) -> N
 
     with pytest.raises(DataError, match=r"'customer'.*integer, string, UUID.*predictions.entity"):
         summarise_day("m", model, FIRST, as_of=AS_OF, engine=duckdb)
+
+
+def test_a_day_before_that_cannot_be_compared_stops_no_other(tmp_path: Path) -> None:
+    """It was written before the column of the filter was added, or with ids of another type."""
+    ids = {FIRST: ["a", "b"], DAYS[1]: [1, 2], DAYS[2]: [1, 2]}
+    for day in DAYS:
+        rows = {"prediction_id": ids[day], "score": [0.5, 0.6], "customer": [1, 2]}
+        added = {} if day == FIRST else {"country": ["DE", "DE"]}
+        pq.write_table(pa.table(rows | added), tmp_path / f"{day}.parquet")
+    path, where = f"{tmp_path}/{{day}}.parquet", {"where": "country = 'DE'"}
+    log, engine = {"path": path, "entity": "customer"}, Engine(threads=1)
+    plain, chosen = (
+        Model.model_validate({"predictions": of, "outcomes": {"path": path}, "settled_after": 0})
+        for of in (log, log | where)
+    )
+    for model in (plain, chosen):
+        assert delivered_again("m", model, DAYS[1], rows=2, engine=engine) is None
+    assert entities_of_day("m", plain, DAYS[1], engine=engine) == Returning(DAYS[1], FIRST, 2, 2, 2)
+    assert entities_of_day("m", chosen, DAYS[1], engine=engine) == Returning(DAYS[1], None, 2, 2, 0)
+    with pytest.raises(DataError, match="the predictions have no column 'country'"):
+        entities_of_day("m", chosen, FIRST, engine=engine)

@@ -35,7 +35,7 @@ class Batch:
     Attributes
     ----------
     name, model, as_of
-        As for `summarise_days`.
+        As for `summarise_day`.
     partitions : mapping of date to sequence of date
         The days of predictions, in order, each with its partitions of outcomes.
     negative : bool

@@ -5,16 +5,18 @@ that is set back, or a message that is delivered at least once, writes rows into
 later day. They count on both days, and no check of a single day sees it.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from math import sqrt
 from typing import Any
 
+from monitor.base.errors import DataError
 from monitor.config import Classes, Engine, Model, TimeUnit
 from monitor.days.summary import Summary, whole
 from monitor.logs.columns.canonical import ID_TYPES, read_rows
 from monitor.logs.columns.class_columns import scores_of_classes
-from monitor.logs.columns.rows import can_be_cast, digest_of, entity_columns
+from monitor.logs.columns.rows import can_be_cast, digest_of, entity_columns, is_number
 from monitor.logs.days.counts import about_intervals
 from monitor.logs.days.days import LOOK_BACK, day_before, holds_counts
 from monitor.logs.engines.databases import Databases
@@ -193,9 +195,13 @@ def delivered_again(
     before = day_before(model, day)
     if before is None:
         return None
-    every = max(1, rows // SAMPLE)
+    every, old = max(1, rows // SAMPLE), None
     with open_session(f"{name} {day}", engine) as session:
-        today, old = (_scores(session, model, each, every) for each in (day, before))
+        today = _scores(session, model, day, every)
+        with suppress(DataError):  # which that day has reported itself
+            old = _scores(session, model, before, every)
+        if old is None or not _are_comparable(session, today, old):
+            return None
         ((ids, came),) = session.fetch_rows(
             f"SELECT count(*) AS ids, sum(CASE WHEN a.score = b.score THEN 1 ELSE 0 END) AS came "
             f"FROM {SCORED} AS a JOIN {KNOWN} AS b ON a.id = b.id",
@@ -213,6 +219,12 @@ def delivered_again(
     if came <= ids * chance + STANDARD_ERRORS * sqrt(ids * chance * (1 - chance)):
         return None
     return Again(day, before, came, of)
+
+
+def _are_comparable(session: Session, today: Any, old: Any) -> bool:
+    """Return whether the ids of two days have types whose values can be equal."""
+    one, other = (session.types_in(rows)["id"] for rows in (today, old))
+    return one == other or (is_number(one) and is_number(other))
 
 
 def _scores(session: Session, model: Model, day: date, every: int) -> Any:
@@ -282,12 +294,13 @@ def entities_of_day(
         )
         counts = f"SELECT sum(n) AS a, count(*) AS b FROM ({each})"
         ((rows, entities),) = session.fetch_rows(counts, today, whole=added(sums=("a", "b")))
-        again = 0
         if before:
             both = f"SELECT count(*) AS a FROM ({each}) AS t SEMI JOIN {KNOWN} USING (entity)"
-            old = _entities(session, model, before)
-            ((again,),) = session.fetch_rows(both, today, old, added(sums=("a",)))
-    return Returning(day, before, int(rows or 0), entities, again)
+            with suppress(DataError):  # which that day has reported itself
+                old = _entities(session, model, before)
+                ((again,),) = session.fetch_rows(both, today, old, added(sums=("a",)))
+                return Returning(day, before, int(rows or 0), entities, again)
+    return Returning(day, None, int(rows or 0), entities, 0)
 
 
 def _entities(session: Session, model: Model, day: date) -> Any:
@@ -295,5 +308,8 @@ def _entities(session: Session, model: Model, day: date) -> Any:
     log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
     for column in columns:  # of an expression, the type becomes known so
         log.check(column, "predictions.entity", can_be_cast, ID_TYPES)
+    row_filter = model.predictions.where
+    if row_filter:
+        log.check_filter(row_filter)
     raise_all(log)
-    return log.read(model.predictions.where, entity=digest_of(columns))
+    return log.read(row_filter, entity=digest_of(columns))
