@@ -73,6 +73,19 @@ def test_a_run_heals_what_it_needs(
     assert report["damaged"] == []
 
 
+def test_a_morning_names_the_summary_that_it_made_again(
+    with_third: Project, command: Command
+) -> None:
+    """It is a missing day to catch up, which comes before the days of the run."""
+    damage(with_third, f"summaries/ctr/{SECOND}.parquet")
+
+    ended = command("run", "--as-of", "2026-03-05")
+
+    assert ended.code == 0, ended.err
+    made = f"ctr: damaged files of the store made again: summaries/ctr/{SECOND}.parquet"
+    assert made in ended.out
+
+
 def test_backfill_never_says_unchanged_of_damage(project: Project, command: Command) -> None:
     """A backfill of days whose logs have not changed makes every damaged file again."""
     before = project.results()

@@ -156,7 +156,8 @@ def damage_before(store: Store, model: Model, task: Task) -> Damage:
     """
     if store.unfinished(task.model):
         return find_all_damage(store, task.model)
-    return find_damage(store, task.model, task.first, reach(model, task.last))
+    first = min((task.first, *task.catch_up))
+    return find_damage(store, task.model, first, reach(model, task.last))
 
 
 @dataclass(frozen=True)
