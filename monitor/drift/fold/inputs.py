@@ -116,20 +116,42 @@ class Limits:
 class ModelReference:
     """A reference of a model: for the whole and for each segment, or what that one lacks.
 
-    `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
-    `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
-    what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves`, `third_curves`, `classes`, `levels` and
-    `scores`, of the whole and of segments, are those of a model with classes, whose segments are
-    pairs. `limit` is the evidence at which the whole alerts, log10; infinite of a reference that
-    lacks something.
-    `deployed` is the first day that is compared with the reference of a calibration map; other
-    references are compared with from their own first day on.
-    `strata` is the column whose values have priors of their own in the verdict of the whole, where
-    the monitor has found one. `coverage` is the share of the predictions of a usual day that have
-    an outcome, and `least_coverage` that of its second-worst day in 28; None if that is not known.
-    `mix` are the shares of its segments. `changed` says since when its days differ from those
-    before; None if they are of one kind.
+    Attributes
+    ----------
+    first, last : date
+        Its first and its last day.
+    streams : mapping of str to Reference or Lack
+        The curve of each stream, or what the stream lacks.
+    lack : Lack or None
+        What keeps it from being one at all; until a person mends it, nothing is judged.
+    detectable : mapping of str to Detectable
+        What the detector of each stream with a reference can find.
+    curves, third_curves : PairCurves
+        Of a model with classes, whose segments are pairs: how the curves of its pairs differ.
+    classes : ClassDay or None
+        The classes of its days; None of a model with two outcomes.
+    levels : ClassLevels or None
+        The levels of pairs and the frequencies of classes, where the traffic is one part.
+    deployed : date or None
+        The first day that is compared with the reference of a calibration map; other references are
+        compared with from their own first day on.
+    awaited : tuple of date and Lack, or None
+        The first day of a later reference that has too few days or outcomes to be used yet, and
+        what it lacks; until then this one stays in force.
+    limit : float
+        The evidence at which the whole alerts, log10; infinite of a reference that lacks something.
+    strata : MovingPriors or None
+        The column whose values have priors of their own in the verdict of the whole, where the
+        monitor has found one.
+    coverage, least_coverage : float or None
+        The share of the predictions of a usual day that have an outcome, and of the second-worst
+        day in 28; ratios in [0, 1], None if that is not known.
+    scores : mapping of str to ClassScores
+        The scores of each class against the rest, of the whole and of segments.
+    mix : Mix or None
+        The shares of its segments; None of too few days.
+    changed : ReferenceChange or None
+        Since when its days differ from those before; None if they are of one kind.
     """
 
     first: date
@@ -190,18 +212,41 @@ class ModelReference:
 
 @dataclass(frozen=True, eq=False)
 class Day:
-    """What a day brings to the verdict; `complaint` says why it has no summary.
+    """What a day brings to the verdict.
 
-    Its parts go by segment and stratum, with classes also by pair. `class_weights` are those of its
-    summary. `third` are the pairs of the first and the third choice. `late` says how many outcomes
-    arrive after it has settled, if they are too many. `classes` says how often each class came
-    true, of a model with classes. `entities` are the rows of its parts by bucket of their entity,
-    empty without the key `entity`. `unlike` says of streams, or of the whole for all of them, how
-    the day was read otherwise than its reference, so that they are not compared. `rest` are the
-    most frequent classes, each against the rest, of a model with classes: of the whole and of each
-    segment.
-    `predicted` are the predictions by segment, `NO_VALUE` those without a value, and `unlisted` as
-    in `Summary`.
+    Attributes
+    ----------
+    day : date
+        The day.
+    final : bool
+        Whether no more outcomes are awaited.
+    known_at : datetime
+        The moment up to which outcomes were read.
+    coverage : float
+        The share of the predictions that have an outcome, in [0, 1]; nan without predictions.
+    parts : mapping of (str, ...) to Coarse
+        Its outcomes by segment and stratum, with classes also by pair.
+    complaint : str or None
+        Why it has no summary.
+    class_weights : tuple of float
+        Those of its summary.
+    late : Late or None
+        How many outcomes arrive after it has settled, if they are too many.
+    classes : ClassDay or None
+        How often each class came true, of a model with classes.
+    third : mapping of (str, ...) to Coarse
+        The pairs of the first and the third choice, as `parts`.
+    entities : mapping of (str, str) to BucketCounts
+        The rows of its parts by bucket of their entity; empty without the key `entity`.
+    unlike : mapping of str to Unlike
+        How streams, or the whole for all of them, were read otherwise than their reference, so that
+        they are not compared.
+    rest : mapping of str to mapping of str to Coarse
+        The most frequent classes, each against the rest, of the whole and of each segment.
+    predicted : mapping of str to int
+        The predictions by segment; `NO_VALUE` are those without a value.
+    unlisted : tuple of (str or None, int)
+        As in `Summary`.
     """
 
     day: date

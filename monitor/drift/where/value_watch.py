@@ -59,11 +59,20 @@ ValueDays = Callable[[date, date], Mapping[date, ValueSums]]  # the days from on
 
 
 @dataclass(frozen=True, eq=False)
-class Day:
-    """A day of m values: against their own past, and against the others; shape (m, 6) each.
+class ComparedDay:
+    """A day of m values, compared with their own past and with the others of their columns.
 
-    Along the four directions, then the intercept and what the base rate leaves over of it. `levels`
-    is what was counted for these.
+    Attributes
+    ----------
+    past : ValuePast
+        What is known of the values.
+    scores, informations : ndarray of shape (m, 6)
+        Against their own past: along the four directions, then the intercept and what the base rate
+        leaves over of it.
+    pulls, left : ndarray of shape (m, 6)
+        The same against the others, of `against_others`.
+    levels : ndarray of shape (m, 10)
+        What was counted for the levels; see `monitor.drift.where.value_past.value_levels`.
     """
 
     past: ValuePast
@@ -97,7 +106,7 @@ class Day:
         return value_past.level_ratios(self.past.levels[some], *own, *apart)
 
 
-Days = Mapping[date, Day]
+ComparedDays = Mapping[date, ComparedDay]
 
 
 def new_watch(reference: date, past: ValuePast) -> ValueWatch:
@@ -158,7 +167,7 @@ def watch_day(
     past, today = watch.past, compared(watch.past, sums)
 
     @cache
-    def days() -> Days:
+    def days() -> ComparedDays:
         read = days_of(day - timedelta(days=REMEMBERED - 1), day)
         return {of: compared(past, said) for of, said in sorted(read.items())}
 
@@ -196,18 +205,18 @@ def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
     return replace(watch, past=past, sums=sums, own=own, levels=levels)
 
 
-def compared(past: ValuePast, sums: ValueSums) -> Day:
+def compared(past: ValuePast, sums: ValueSums) -> ComparedDay:
     """Compare the values of a day with their own past, and with the others of their columns."""
     of = sums.of(past.names)
     offsets = np.hstack([past.offsets, past.levels[:, :2]])
     informations = np.hstack([of.informations, of.levels[:, value_past.KNOWN]])
     scores = np.hstack([of.scores, of.levels[:, value_past.PULLS]]) - offsets * informations
     others = against_others(numbered(past.names), scores, informations)
-    return Day(past, scores, informations, *others, of.levels)
+    return ComparedDay(past, scores, informations, *others, of.levels)
 
 
 def _accumulated(
-    past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: Day
+    past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: ComparedDay
 ) -> Singles:
     """Add a day to the sums of every kind; days without a value leave its sums alone."""
     left = today.left[:, :WIDTH]
@@ -228,7 +237,7 @@ def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
     return np.asarray(between[..., None] * (pulls - (middle * informations)[..., None]))
 
 
-def _accumulated_levels(watch: ValueWatch, today: Day) -> Singles:
+def _accumulated_levels(watch: ValueWatch, today: ComparedDay) -> Singles:
     """Add a day to the sums of both sides and three sizes; nothing of scores that are few."""
     before = watch.levels.astype(np.float64)
     ratios, says = today.bets(slice(None))
@@ -246,7 +255,7 @@ def _alarmed(names: Sequence[Condition], evidence: Floats, false_alert_days: flo
 
 
 def _carried_on(
-    watch: ValueWatch, day: date, today: Day, kinds: Collection[str]
+    watch: ValueWatch, day: date, today: ComparedDay, kinds: Collection[str]
 ) -> tuple[ValueIncident, ...]:
     """Add a day to the open incidents of some kinds; leave out those that are over."""
     there = {name: i for i, name in enumerate(watch.past.names)}
@@ -266,7 +275,7 @@ def lived(event: LifeEvent, incident: ValueIncident) -> list[ValueIncident]:
 
 
 def event_of_day(
-    incident: ValueIncident, i: int, day: date, today: Day
+    incident: ValueIncident, i: int, day: date, today: ComparedDay
 ) -> tuple[LifeEvent, ValueIncident] | None:
     """Choose what a day makes happen to an open incident; None if it says nothing of the value."""
     if incident.kind in NOT_COMPARABLE:
@@ -313,7 +322,7 @@ def _measured(incident: ValueIncident) -> ValueIncident:
     return replace(incident, size=incident.score / information, size_error=1.0 / sqrt(information))
 
 
-def _moves(days: Sequence[Day], i: int) -> Moves | None:
+def _moves(days: Sequence[ComparedDay], i: int) -> Moves | None:
     """Estimate the error of a value over some days, and what the base rate leaves over of it."""
     pulls, informations = (of[SHIFT:] for of in _summed(days, i))
     if not informations.min() > 0.0:
@@ -322,7 +331,7 @@ def _moves(days: Sequence[Day], i: int) -> Moves | None:
     return Moves(float(shift), float(error), float(kappa), float(of_kappa))
 
 
-def _summed(days: Sequence[Day], i: int | list[int]) -> tuple[Floats, Floats]:
+def _summed(days: Sequence[ComparedDay], i: int | list[int]) -> tuple[Floats, Floats]:
     """Add up what days say of some values, against their own past; at least one day."""
     scores, informations = (
         sum((getattr(day, of)[i] for day in days[1:]), getattr(days[0], of)[i])
@@ -335,7 +344,7 @@ def _with_alarms(
     watch: ValueWatch,
     alarmed: Sequence[int],
     open_one: Callable[[int], ValueIncident | None],
-    days: Callable[[], Days],
+    days: Callable[[], ComparedDays],
     *,
     of_level: bool,
 ) -> tuple[list[int], tuple[ValueIncident, ...]]:
@@ -388,13 +397,15 @@ def _begun(watch: ValueWatch, i: int, day: date, kind: str) -> ValueIncident:
     )
 
 
-def _since_start(days: Days, gains: Sequence[float]) -> Days:
+def _since_start(days: ComparedDays, gains: Sequence[float]) -> ComparedDays:
     """Keep the days since the one from which on they gain most."""
     since = np.cumsum(gains[::-1])[::-1]
     return dict([*days.items()][int(since.argmax()) if since.size else 0 :])
 
 
-def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> ValueIncident:
+def _opened(
+    watch: ValueWatch, i: int, day: date, days: Callable[[], ComparedDays]
+) -> ValueIncident:
     """Make the incident that an alarm opens, dated by the kind with most evidence."""
     past = watch.past
     # Before its first day a value says nothing, so its drift did not begin there.
@@ -402,7 +413,7 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> V
     kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
     j, side = divmod(kind, 2)
 
-    def phi(said: Day) -> float:
+    def phi(said: ComparedDay) -> float:
         return 1.0 + float(past.day_variances[i, j]) * float(said.left[i, j])
 
     gains = [
@@ -424,7 +435,7 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Callable[[], Days]) -> V
 
 
 def _off(
-    watch: ValueWatch, i: int, day: date, days: Callable[[], Days], least: float
+    watch: ValueWatch, i: int, day: date, days: Callable[[], ComparedDays], least: float
 ) -> ValueIncident | None:
     """Make the incident that an alarm of the level opens; None if the error is too small."""
     side = int(watch.levels[i].reshape(len(LEVEL_KINDS), -1).sum(axis=1).argmax())
@@ -448,7 +459,7 @@ def _off(
     )
 
 
-def _counted(incident: ValueIncident, i: int, today: Day) -> ValueIncident:
+def _counted(incident: ValueIncident, i: int, today: ComparedDay) -> ValueIncident:
     """Say which share of the rows a value has, what its scores are, and what comes of them."""
     levels, moves = today.levels[i], _moves([today], i)
     return replace(
@@ -462,7 +473,9 @@ def _counted(incident: ValueIncident, i: int, today: Day) -> ValueIncident:
     )
 
 
-def _may_be(past: ValuePast, leader: ValueIncident, other: ValueIncident, days: Days) -> bool:
+def _may_be(
+    past: ValuePast, leader: ValueIncident, other: ValueIncident, days: ComparedDays
+) -> bool:
     """Say whether what moved in a value may be rows that it shares with another that moved.
 
     Then it has no more of what moved than that one, and did not move further.
@@ -484,7 +497,7 @@ def _may_be(past: ValuePast, leader: ValueIncident, other: ValueIncident, days: 
 
 
 def _silent_or_over(
-    incident: ValueIncident, i: int, today: Day
+    incident: ValueIncident, i: int, today: ComparedDay
 ) -> tuple[LifeEvent, ValueIncident] | None:
     """Say again why scores cannot be compared, or that they can; None if the day is small."""
     if not value_past.can_tell(today.levels[i, value_past.ROWS], today.levels[i, value_past.HITS]):
@@ -496,7 +509,7 @@ def _silent_or_over(
     return "cannot be compared", again
 
 
-def _with_silent(watch: ValueWatch, day: date, today: Day) -> ValueWatch:
+def _with_silent(watch: ValueWatch, day: date, today: ComparedDay) -> ValueWatch:
     """Open incidents of values whose scores cannot be compared today."""
     incidents, names = [*watch.incidents], watch.past.names
     named, (silent, alone) = {incident.name for incident in incidents}, today.silence
@@ -519,7 +532,7 @@ def _shares_rows(leader: ValueIncident, other: ValueIncident) -> bool:
 
 
 def _with_urgent(
-    watch: ValueWatch, day: date, today: Day, days_of: ValueDays, least: float
+    watch: ValueWatch, day: date, today: ComparedDay, days_of: ValueDays, least: float
 ) -> ValueWatch:
     """Call errors of the level urgent that are large and certain on two days in a row."""
     waiting = [i for i in watch.incidents if i.kind in LEVEL_KINDS and not i.urgent]
@@ -533,7 +546,7 @@ def _with_urgent(
 
 
 def _is_urgent(
-    past: ValuePast, incident: ValueIncident, days: tuple[Day, Day], least: float
+    past: ValuePast, incident: ValueIncident, days: tuple[ComparedDay, ComparedDay], least: float
 ) -> bool:
     """Say whether an error is large and certain on each of two days, on the side it was found."""
     i = past.names.index(incident.name)
