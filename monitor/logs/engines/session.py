@@ -180,8 +180,9 @@ class Session:
     def types_of(self, file: str, form: Format = USUAL) -> Mapping[str, Type]:
         """Return the type of every column of a file but twins, in their order."""
         if file not in self.types:
-            if FORMATS[form].is_text:
-                self._must_be_whole(file, form)
+            if wrong := self.broken(file, form):
+                msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
+                raise DataError(msg, UNREADABLE)
             look = FORMATS[form].look
             self.files[file] = form
             place = self.copies.get(file, file)
@@ -197,14 +198,8 @@ class Session:
             }
         return self.types[file]
 
-    def _must_be_whole(self, file: str, form: Format) -> None:
-        """Raise DataError for a compressed file that ends too early; Parquet has its own end."""
-        if wrong := self.broken(file, form):
-            msg = f"{self.what}: {file} {wrong}; write the file again, then rerun this day."
-            raise DataError(msg, UNREADABLE)
-
     def broken(self, file: str, form: Format) -> str | None:
-        """Say what is wrong with a compressed file as a whole; None if nothing."""
+        """Say what is wrong with a compressed file as a whole; Parquet has its own end."""
         if not FORMATS[form].is_text or file in self.whole:
             return None
         wrong = what_is_damaged(self.copies.get(file, file))

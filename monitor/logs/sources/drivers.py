@@ -87,6 +87,14 @@ POSTGRES = Driver(
     names=True,
     total="coalesce(sum(hashtextextended({}, 0)), 0)::text",
 )
+FLIGHT = Driver(
+    "adbc_driver_flightsql",
+    "flightsql",
+    "datafusion",
+    "grpc+tls://user:password@host:port",
+    total="md5(string_agg(md5({0}), '' ORDER BY md5({0})))",
+)
+# By how the address begins.
 OTHERS = {
     "snowflake": Driver(
         "adbc_driver_snowflake",
@@ -99,15 +107,8 @@ OTHERS = {
         upper=True,
         total="coalesce(sum(abs(mod(hash({}), 1000000000039))::number(38, 0)), 0)::text",
     ),
+    **dict.fromkeys(("grpc", "grpc+tcp", "grpc+tls"), FLIGHT),
 }
-FLIGHT = Driver(
-    "adbc_driver_flightsql",
-    "flightsql",
-    "datafusion",
-    "grpc+tls://user:password@host:port",
-    total="md5(string_agg(md5({0}), '' ORDER BY md5({0})))",
-)
-OTHERS |= {f"grpc{kind}": FLIGHT for kind in ("", "+tcp", "+tls")}
 
 
 def driver_of(variable: str | None) -> Driver:
