@@ -1,5 +1,6 @@
 """`init` finds a planted score beside others, and says what is unsure (see also the drawn logs)."""
 
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -82,3 +83,21 @@ def test_the_console_says_what_is_unsure(tmp_path: Path) -> None:
     assert of_outcome.startswith("`y_30d` (1 in ")
     assert "better than `y_7d` (1 in " in of_outcome
     assert of_horizon.startswith("`y_30d` says 30 days")
+
+
+def test_the_reason_has_the_log_loss_of_the_reading(tmp_path: Path) -> None:
+    """Of a confidence in a label beside it, that of the probability, not of another reading."""
+    _, scores, labels = make(3)
+    likely = scores > 0.5
+    words = np.array(["lost", "won"])
+    ours = {"confidence": np.where(likely, scores, 1 - scores), "predicted": words[likely * 1]}
+    write_logs(tmp_path, np.random.default_rng(4), ours, {"label": words[labels]}, together=False)
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert active(model)["predictions.score_means"] == "probability_of_label"
+    loss = -np.log(np.where(labels == 1, scores, 1 - scores)).mean()
+    (why,) = (s.why for s in model.settings if s.key == "score")
+    said = re.search(r"log loss (\d\.\d+)", why)
+    assert said
+    assert float(said[1]) == pytest.approx(loss, abs=0.05)

@@ -174,7 +174,8 @@ def choose(
     outcome = _best_outcome(own, {c.name: c.points for c in outcomes})
     score, p = readings[best[outcome]]
     one, chosen = own[outcome], sorted(outcomes, key=lambda c: c.name != outcome)
-    losses = {readings[n][0].name: each.loss for n, each in fits[outcome].items()}
+    measured = [(readings[n][0].name, each.loss) for n, each in fits[outcome].items()]
+    losses = dict(sorted(measured, reverse=True)) | {score.name: one.loss}  # of its best reading
     ordered = [
         c.because(f"log loss {losses[c.name]:.4f}" if c.name in losses else "")
         for c in {score.name: score, **dict(reversed(plain.items())), score.name: score}.values()
