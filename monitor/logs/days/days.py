@@ -145,9 +145,10 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
         )
         if over or due[-1] in observed:
             return day
+    wait = f"{model.settled_after} day{'s' * (model.settled_after != 1)}"
     msg = (
         f"{name}: no day before {as_of} has predictions at {place_of(model, 'predictions')} and "
-        f"outcomes {model.settled_after} days later at {place_of(model, 'outcomes')}; wait for the "
+        f"outcomes {wait} later at {place_of(model, 'outcomes')}; wait for the "
         f"logs, correct the paths, or choose an unsettled day with --day."
     )
     raise DataError(msg)
