@@ -200,6 +200,23 @@ def test_missing_numbers_make_no_segment(tmp_path: Path) -> None:
     assert {v: p.predicted for v, p in other.columns["number"].items()} == values
 
 
+def test_integers_with_a_gap_are_the_listed_ones(tmp_path: Path) -> None:
+    """A missing value makes pandas write 1 as 1.0; a fraction stays what it is."""
+    branches = [(float("nan"), 1.0, 2.0, 2.5, 3.0)[i % 5] for i in range(ROWS)]
+    write(tmp_path, draw() | {"branch": branches})
+    listed = [
+        {"column": "branch", "values": ["1", "2"], "primary": True},
+        {"cross": ["branch", "country"]},
+    ]
+    found = summarise_day("m", config(tmp_path, listed).model("m"), DAY, as_of=date(2026, 3, 2))
+
+    rows = {name: s.predicted for name, s in found.segments.items()}
+    assert rows == {"1": ROWS // 5, "2": ROWS // 5, "other": ROWS - 2 * (ROWS // 5)}
+    assert {name for name, _ in found.unlisted} == {None, "2.5", "3"}
+    crossed = {value.partition(" x ")[0] for value in found.columns["branch x country"]}
+    assert crossed == {"1", "2", "other"}
+
+
 @pytest.mark.parametrize(
     ("segments", "message"),
     [

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit
+from monitor.config import UNDATED, Model, OutcomeLog, TimeUnit, WatchedColumn
 from monitor.logs.columns.class_columns import outcome_of_classes, scores_of_classes
 from monitor.logs.columns.column_labels import watched_columns, watched_name
 from monitor.logs.columns.rows import (
@@ -497,7 +497,7 @@ def _check_parts(predictions: OpenLog, _: OpenLog, model: Model) -> tuple[Read, 
     ):
         if parts:
             predictions.check(parts.column, setting)
-            read[name] = label(parts.column)
+            read[name] = label(parts.column, _listed(model, parts.column))
     if model.predictions.entity:
         columns = entity_columns(model.predictions)
         for column in columns:
@@ -514,8 +514,16 @@ def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
         of_type = (_is_number, "a number") if column in cut else ()
         predictions.check(column, "segments", *of_type)
         as_text = predictions.is_text and column in cut
-        read[watched_name(column)] = number(column, "segments") if as_text else label(column)
+        value = label(column, _listed(model, column))
+        read[watched_name(column)] = number(column, "segments") if as_text else value
     return read
+
+
+def _listed(model: Model, column: str) -> list[str]:
+    """List the values of a column that the configuration names."""
+    watched = (w for w in model.columns if isinstance(w, WatchedColumn))
+    parts = [model.segments, model.strata, *watched]
+    return [v for part in parts if part and part.column == column for v in part.values or ()]
 
 
 def _check_weights(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Read, Read]:

@@ -14,8 +14,15 @@ from typing import Any
 
 from monitor.base.sql_text import text_in_sql
 from monitor.config import Classes, Highest, Model, named
-from monitor.logs.columns.rows import LARGEST_EXACT
-from monitor.logs.engines.conversions import MISFIT, Type, Wanted, number, or_misfit, quoted
+from monitor.logs.engines.conversions import (
+    LARGEST_EXACT,
+    MISFIT,
+    Type,
+    Wanted,
+    number,
+    or_misfit,
+    quoted,
+)
 from monitor.logs.sources.opening import OpenLog
 from monitor.metrics.core.grid import END_TOLERANCE
 

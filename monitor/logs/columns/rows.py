@@ -25,13 +25,21 @@ from monitor.config import (
     id_columns,
     named,
 )
-from monitor.logs.engines.conversions import MISFIT, Type, Wanted, as_type, misfit, outcome, quoted
+from monitor.logs.engines.conversions import (
+    LARGEST_EXACT,
+    MISFIT,
+    Type,
+    Wanted,
+    as_type,
+    misfit,
+    outcome,
+    quoted,
+)
 from monitor.logs.engines.steps import KNOWN, SCORED, Steps, first_true, literal, place
 from monitor.logs.sources.opening import OpenLog
 from monitor.metrics.core.buckets import BUCKETS
 
 Cast = Literal["integer", "uuid", "text"]
-LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
 DIGITS_OF = {"FLOAT": 24, "DOUBLE": 53}  # binary digits of a number
 WHOLE_DECIMAL = re.compile(r"DECIMAL\(\d+, ?0\)", re.IGNORECASE)  # as warehouses write integers
 OUTCOME_TYPES = "integer, boolean or floating point"

@@ -5,7 +5,8 @@ would read 007 as 7 in one file and as text in another. So every column is read 
 column with a setting is converted. A value that cannot be converted stops the day.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,8 @@ FLOATS = frozenset(["FLOAT", "DOUBLE"])
 TEXTS = frozenset(["VARCHAR", "JSON"])
 WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
 TEMPORAL = "TIMESTAMP", "DATE", "TIME", "INTERVAL"
+LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
+INTEGER = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,24 @@ def as_it_is(column: str) -> Wanted:
     return Wanted((column,), lambda _: quoted(column))
 
 
-def label(column: str) -> Wanted:
-    """Read what makes a segment; NaN is how a column of floating-point numbers lacks a value."""
+def label(column: str, listed: Collection[str] = ()) -> Wanted:
+    """Read what makes a segment; NaN is how a column of floating-point numbers lacks a value.
+
+    Where integers are listed, and no value like 1.0, whole numbers are read as integers: pandas
+    writes integers as floating-point numbers on a day on which one is missing.
+    """
+    are_whole = any(map(INTEGER.fullmatch, listed)) and not any(v.endswith(".0") for v in listed)
 
     def write(types: Mapping[str, Any]) -> str:
         value = quoted(column)
         if not types[column].is_float:
             return value
-        return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
+        cases = f"WHEN isnan({value}) THEN NULL"
+        if not are_whole:
+            return f"CASE {cases} ELSE {value} END"
+        whole = f"{value} = floor({value}) AND abs({value}) <= {LARGEST_EXACT}"
+        integer = f"CAST(CAST({value} AS BIGINT) AS VARCHAR)"
+        return f"CASE {cases} WHEN {whole} THEN {integer} ELSE CAST({value} AS VARCHAR) END"
 
     return Wanted((column,), write)
 
