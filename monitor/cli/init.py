@@ -49,7 +49,8 @@ def init(
 
     Guesses where each day lies, which columns are the score, the outcome and the id, and how long
     outcomes take. Every setting has a comment with its reason; what cannot be guessed is TODO.
-    Reads only a sample, then checks one day of each model as check does.
+    Reads a sample to choose columns, then up to five days as a run does, of large days one, and
+    checks one as check does.
     """
     from monitor.logs.discovery import guess
 

@@ -271,47 +271,100 @@ def _measured(
     scored = _with_span(session, scored)
     observed = _with_span(session, observed) if key else scored
     dated_by = _dating(scored), _dating(observed), time_of_outcomes(observed, times)
-    both = scored, observed
-    asked, looked = arrivals.look_up(session, both, key, ones.values(), dated_by)
-    met, classes = {name: f"cm_one_{n}" for n, name in enumerate(ones)}, None
-    if parts:
-        values = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
-        p, happened = arrivals.matched(session, values, len(ones))
-        of_labels = dict(zip(met, happened, strict=False))
-        named = name_classes(session, scored, parts, labels, p, of_labels)
-        if named is None:
-            return None
-        best, label = (Candidate(c, CLEAR, "") for c in (parts[0], named[1]))
-        choice, classes = Choice([best], [label], doubts=named[2]), named[0]
-        mine = f"{labels.index(label.column)} "
-        kinds = {name.removeprefix(mine): met[name] for name in met if name.startswith(mine)}
-        known = f"nullif({' OR '.join(ones[f'{mine}{kind}'] for kind in kinds)}, false)"
-    else:
-        choice = _chosen(session, scored, key, outcomes)
-        decided = not key and any(r.key == "outcomes.outcome" for r in choice.remarks)
-        unsure = not key and outcomes[0].points < CLEAR and not choice.predicts
-        if not choice.scores or decided or unsure:
-            return None
-        outcome = choice.outcomes[0]
-        one, known = met[outcome.name], ones[outcome.name]
-        kinds = {"0": f"NOT {one}", "1": one}
-        if not key:
-            known, times = _known(session, scored, outcome)
+    asked, looked = arrivals.look_up(session, (scored, observed), key, ones.values(), dated_by)
+    said = (
+        _of_classes(session, scored, parts, labels, ones)
+        if parts
+        else _of_outcomes(session, scored, key, outcomes, ones)
+    )
+    if said is None:
+        return None
+    times = said.times or times
     if key:
-        arrived = arrivals.count(session, asked, looked, kinds)
+        arrived = arrivals.count(session, asked, looked, said.kinds)
     else:
-        used = [*labels, choice.outcomes[0], *filter(None, [_dating(scored)]), *(times or ())[1:]]
+        dating = _dating(scored)
+        used = [*labels, said.choice.outcomes[0], *filter(None, [dating]), *(times or ())[1:]]
         names = [*dict.fromkeys(column.name for column in used)]
-        arrived = arrivals.fill(session, scored, known, _dating(scored), names)
-    pair = Pair(scored, observed, choice, key, arrived, times, classes)
-    doubts, further = [*scored.doubts, *choice.doubts], [*_zone(session, scored)]
-    if not classes:
+        arrived = arrivals.fill(session, scored, said.known, dating, names)
+    pair = Pair(scored, observed, said.choice, key, arrived, times, said.classes)
+    doubts, further = [*scored.doubts, *said.choice.doubts], [*_zone(session, scored)]
+    if not said.classes:
         doubts += _about_names(pair)
-        weights = [*_weight(session, scored, "predictions", MET, one)]
+        weights = [*_weight(session, scored, "predictions", MET, said.kinds["1"])]
         if key and not weights:
-            weights += _weight(session, observed, "outcomes", observed.table, known)
+            weights += _weight(session, observed, "outcomes", observed.table, said.known)
         further += [*weights, *_entity(session, scored)]
     return replace(pair, further=tuple(further), doubts=tuple(doubts))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What the matched rows say of score and outcome.
+
+    Attributes
+    ----------
+    choice : Choice
+        Both, the best first.
+    kinds : mapping of str to str
+        Each kind of outcome, with SQL of `met` whether a row has it.
+    known : str
+        SQL of the log of outcomes: whether the outcome is 1; null where it is not known.
+    times : tuple of (Candidate, Candidate), or None
+        Of one log: the times of predictions and outcomes.
+    classes : mapping of str to object, or None
+        As in `Pair`.
+    """
+
+    choice: Choice
+    kinds: Mapping[str, str]
+    known: str
+    times: Times | None = None
+    classes: Mapping[str, Any] | None = None
+
+
+def _of_classes(
+    session: Session,
+    log: Log,
+    parts: Sequence[Column],
+    labels: Sequence[Column],
+    ones: Mapping[str, str],
+) -> _Said | None:
+    """Choose the column that says which class came true, and name the probabilities by it."""
+    values = [f"try_cast({quoted(part.name)} AS DOUBLE)" for part in parts]
+    p, happened = arrivals.matched(session, values, len(ones))
+    named = name_classes(session, log, parts, labels, p, dict(zip(ones, happened, strict=False)))
+    if named is None:
+        return None
+    classes, column, doubts = named
+    of_column = f"{labels.index(column)} "
+    kinds = {
+        name.removeprefix(of_column): f"cm_one_{n}"
+        for n, name in enumerate(ones)
+        if name.startswith(of_column)
+    }
+    known = f"nullif({' OR '.join(ones[f'{of_column}{kind}'] for kind in kinds)}, false)"
+    best, label = (Candidate(c, CLEAR, "") for c in (parts[0], column))
+    return _Said(Choice([best], [label], doubts=doubts), kinds, known, classes=classes)
+
+
+def _of_outcomes(
+    session: Session,
+    log: Log,
+    key: Key | None,
+    outcomes: Sequence[Candidate],
+    ones: Mapping[str, str],
+) -> _Said | None:
+    """Choose score and outcome; in one log no decision that was made from the score."""
+    choice = _chosen(session, log, key, outcomes)
+    decided = any(remark.key == "outcomes.outcome" for remark in choice.remarks)
+    unsure = outcomes[0].points < CLEAR and not choice.predicts
+    if not choice.scores or (not key and (decided or unsure)):
+        return None
+    outcome = choice.outcomes[0]
+    one = f"cm_one_{[*ones].index(outcome.name)}"
+    known, times = (ones[outcome.name], None) if key else _known(session, log, outcome)
+    return _Said(choice, {"0": f"NOT {one}", "1": one}, known, times)
 
 
 def _outcomes(observed: Log, key: Key | None) -> list[Candidate]:

@@ -30,6 +30,7 @@ from monitor.words.plausibility import ORPHANS, about_orphans
 MILD = "unknown", "reject", "accept"  # answers that stop no day, the mildest first
 LENIENT = {check: next(a for a in MILD if a in known) for check, known in CHECKS.items()}
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
+LARGE = 5_000_000  # predictions of a day: one such day takes seconds, and says enough
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 # Where scores lie that are read as percent or as log-odds, but are probabilities.
 NARROW = {"percent": (0.0, 0.0101), "logit": (0.4999, 0.7311)}
@@ -79,19 +80,28 @@ def _read(settings: Sequence[Setting], as_of: date) -> tuple[Found, list[str]]:
     with suppress(ConfigError, DataError, ValidationError), looking_once():
         model = Model.model_validate(written)
         days = [day for day in days_of(model, "predictions") if day < as_of]
-        chosen = {*days[-1:]}
+        newest = days[-1:]
         with suppress(DataError):
-            newest = newest_settled_day("init", model, as_of=as_of)
-            days = [day for day in days if day <= newest]
-        chosen |= {days[int(part * (len(days) - 1))] for part in (*SAMPLED_DAYS, 1)}
-        with open_databases(Engine()) as databases:
-            read = summarise_days("init", model, sorted(chosen), as_of=as_of, databases=databases)
-            read_days = dict(read)
+            last = newest_settled_day("init", model, as_of=as_of)
+            days = [day for day in days if day <= last]
+        settled = [days[int(part * (len(days) - 1))] for part in (1, *SAMPLED_DAYS)]
+        read_days = _summaries(model, as_of, [*dict.fromkeys([*newest, *settled])])
         faults = [of for of in read_days.values() if isinstance(of, DataError) and of.fault]
         wrong = [f"{of}" for of in faults if of.fault and of.fault.check == "column"]
         found = {day: of for day, of in read_days.items() if isinstance(of, Summary)}
         return found, [said.removeprefix("init ").rstrip(".") for said in wrong[:1] if found]
     return {}, []
+
+
+def _summaries(model: Model, as_of: date, days: Sequence[date]) -> dict[date, Summary | DataError]:
+    """Read the first of some days as a run does; and the others, unless it is large."""
+    read = dict[date, Summary | DataError]()
+    with open_databases(Engine()) as databases:
+        for some in (days[:1], sorted(days[1:])):
+            read |= summarise_days("init", model, some, as_of=as_of, databases=databases)
+            if any(isinstance(of, Summary) and whole(of).predicted > LARGE for of in read.values()):
+                break
+    return dict(sorted(read.items()))
 
 
 def _about_scale(found: Found, means: str) -> Iterator[str]:
