@@ -3,8 +3,8 @@
 from scipy.special import chdtr, chdtrc, expit, ndtri
 
 from monitor.drift.curve.variance import CAPPED_MEAN, MOST_OF_A_DIFFERENCE
-from monitor.evaluation.expected_prevalence import Z_95
 from monitor.metrics.core import special
+from monitor.metrics.core.estimate import NORMAL_95
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOGIT_LIMIT, LOWEST_SCORE
 
 
@@ -14,7 +14,7 @@ def test_numbers_that_are_written_out_are_those_of_scipy() -> None:
 
     assert (expit(-LOGIT_LIMIT), expit(LOGIT_LIMIT)) == (LOWEST_SCORE, HIGHEST_SCORE)
     assert chdtr(3, most) + most * chdtrc(1, most) == CAPPED_MEAN
-    assert ndtri(0.975) == Z_95
+    assert ndtri(0.975) == NORMAL_95
 
 
 def test_a_function_of_scipy_stands_for_itself() -> None:
