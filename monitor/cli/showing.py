@@ -30,6 +30,7 @@ from monitor.cli.printing import (
     print_json,
     progress,
     say,
+    say_aside,
     say_doubts,
     say_line,
     stop_at_failures,
@@ -204,19 +205,18 @@ def _trust(
     model: "Model",
     stands: "Standing",
     beside: "Sequence[Verdict]",
-    today: date,
-) -> tuple["Trust | None", bool]:
-    """Say whether a segment can be trusted, what to do, and whether the verdict is old.
+) -> "Trust | None":
+    """Say whether a segment can be trusted, and what to do.
 
     A drift in a segment counts for the whole: `beside` are the verdicts of all.
     """
     from monitor.drift.records.verdict import DRIFTING
     from monitor.report.verdicts import few_known
-    from monitor.words.trust import after_one_day, grown_old, trust
+    from monitor.words.trust import after_one_day, trust
 
     verdict = stands.verdict
     if verdict is None:
-        return None, False
+        return None
     segment = verdict.segment
 
     elsewhere = [
@@ -231,10 +231,8 @@ def _trust(
         counted=model.has_places,
         few_known=few_known(stands),
     )
-    if lately := _contradicting(results, verdict):
-        said = after_one_day(said, *lately)
-    old = _is_old(results, model, verdict.day, today)
-    return (grown_old(said, results.model, verdict.day) if old else said), old
+    lately = _contradicting(results, verdict)
+    return after_one_day(said, *lately) if lately else said
 
 
 def _contradicting(results: "Results", verdict: "Verdict") -> "tuple[date, OneDay] | None":
@@ -291,6 +289,7 @@ def _show_newest(
     from monitor.report.too_few import document
     from monitor.report.verdicts import document as standing_document
     from monitor.report.verdicts import standing_text, verdict_table
+    from monitor.words.trust import none_since
 
     name, model = results.model, config.model(results.model)
     stopped = unfinished(results.store, name)
@@ -301,7 +300,8 @@ def _show_newest(
     stands, beside = latest.of(segment, week), latest.verdicts
     last = stands.verdict.day if stands.verdict else None
     today = _today(model)
-    trusted, old = _trust(results, model, stands, beside, today)
+    trusted = _trust(results, model, stands, beside)
+    none_later = [none_since(name, last)] if last and _is_old(results, model, last, today) else []
     labels = labels_of(results, model, stands)
     taken = who_has_taken(results, stands.verdict, today)
     of_values = who_has_taken_values(results, stands.verdict, today)
@@ -319,9 +319,12 @@ def _show_newest(
         further = {"unfinished": stopped, "doubts": model.doubts, **labels.document}
         further |= {} if failed is None else {"failed_on": failed}
         print_json({**content, **further})
+        for sentence in none_later:
+            say_aside(sentence, style="yellow")
         return
-    say(standing_text(stands, trusted, today, taken, old=old, briefly=window is None))
-    _say_warnings(name, of_values, strata, (*labels.sentences, *_mixed(config, name, chosen)))
+    say(standing_text(stands, trusted, today, taken, old=bool(none_later), briefly=window is None))
+    sentences = *none_later, *labels.sentences, *_mixed(config, name, chosen)
+    _say_warnings(name, of_values, strata, sentences)
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -373,7 +376,7 @@ def _say_warnings(
     name: str,
     of_values: Mapping[str, str],
     strata: "MovingPriors | None",
-    of_labels: tuple[str, ...],
+    sentences: tuple[str, ...],
 ) -> None:
     """Say who has the values that drift, and why all this may not mean what it seems to."""
     from monitor.words.values import strata_instead_of_drift
@@ -382,7 +385,7 @@ def _say_warnings(
         say_line(f"Who has {value}? {holder}")
     if strata:
         say_line(strata_instead_of_drift(name, strata), style="yellow")
-    for sentence in of_labels:
+    for sentence in sentences:
         say_line(sentence, style="yellow")
 
 

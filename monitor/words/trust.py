@@ -165,20 +165,17 @@ def after_one_day(said: Trust, day: date, found: OneDay) -> Trust:
     )
 
 
-def grown_old(said: Trust, model: str, day: date) -> Trust:
-    """Answer by a verdict after which later days must have settled.
+def none_since(model: str, day: date) -> str:
+    """Say that no day was judged after one, though later days must have settled.
 
     Examples
     --------
-    >>> grown_old(Trust("Yes: no evidence.", "Nothing."), "ads", date(2026, 3, 7)).answer
-    'Unknown: no day after 2026-03-07 was judged. The answer was then: Yes: no evidence.'
+    >>> none_since("ads", date(2026, 3, 7)).partition(":")[0]
+    'No day after 2026-03-07 was judged, though later ones must have settled'
     """
-    if not said.answer.startswith("Yes"):
-        return said
-    return Trust(
-        f"Unknown: no day after {day} was judged. The answer was then: {said.answer}",
-        "Ask why none was; "
-        f"calibration-monitor run --model {quote(model)} judges the newest settled day.",
+    return (
+        f"No day after {day} was judged, though later ones must have settled: ask why; "
+        f"calibration-monitor run --model {quote(model)} judges the newest settled day."
     )
 
 

@@ -82,8 +82,9 @@ def test_verdicts_are_listed_by_day(folder: Path, command: Callable[..., Command
     assert found == [(f"{DAY}", "calibration_drift"), (f"{NEXT}", "ok")]
     assert f"fraud, segment all, {NEXT} (" in plain.out
     assert "days ago): ok" in plain.out
-    said = f"Can it be trusted? Unknown: no day after {NEXT} was judged. The answer was then: Yes"
+    said = f"No day after {NEXT} was judged, though later ones must have settled: ask why; "
     assert said in " ".join(plain.out.split())
+    assert said in " ".join(command(*call, "--json").err.split())
     assert command(*call, "--fail-on", "blind").code == 4
 
 
@@ -296,11 +297,11 @@ def test_of_one_model_no_name_is_needed(folder: Path, command: Callable[..., Com
     shown = command("show", "--config", alone)
     trusted = json.loads(command("show", "--config", alone, "--json").out)["trust"]
 
-    said = " ".join(shown.out.split())
-    assert said.startswith(f"fraud, segment all, {NEXT}")
-    answer = f"Can it be trusted? {trusted['answer']} What to do? {trusted['step']}"
-    assert answer in said
-    assert ": Yes: " in trusted["answer"]  # of an old verdict
+    lines = [line.strip() for line in shown.out.splitlines() if line.strip()]
+    assert lines[0].startswith(f"fraud, segment all, {NEXT}")
+    assert lines[1] == f"Can it be trusted? {trusted['answer']}"
+    assert lines[2] == f"What to do? {trusted['step']}"
+    assert trusted["answer"].startswith("Yes: ")
 
 
 def test_the_version_is_that_of_the_package(command: Callable[..., CommandEnded]) -> None:
