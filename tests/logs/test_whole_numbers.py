@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from monitor.config import Model
+from monitor.config import Engine, Model
 from monitor.days.summary import whole
-from monitor.logs import summarise_day
+from monitor.logs import open_databases, summarise_day, summarise_days
 from monitor.logs.discovery import guess
 from tests.support.cases import some
 
@@ -75,3 +75,36 @@ def test_ids_of_any_width_meet(ours: str, theirs: str, tmp_path: Path) -> None:
     expected = pq.read_table(tmp_path / f"o/{DAY}.parquet")["label"].to_pylist()
     assert (part.predicted, part.tally.total) == (ROWS, ROWS)
     assert part.tally.total_positives == sum(expected)
+
+
+def test_a_gap_changes_no_segment_of_its_day_or_others(tmp_path: Path) -> None:
+    """One day has integers, the next the same as floating-point numbers; alone and in a batch."""
+    write_logs(tmp_path, 1, "int64", "int64", pa.int8())
+    days = [DAY, DAY + timedelta(1)]
+    for day, type_ in zip(days, (pa.int64(), pa.float64()), strict=True):
+        table = pq.read_table(tmp_path / f"p/{day}.parquet")
+        branches = [None, *(1 + row % 3 for row in range(1, ROWS))]
+        table = table.append_column("branch", pa.array(branches, type_))
+        pq.write_table(table, tmp_path / f"p/{day}.parquet")
+    parts = {"column": "branch", "values": ["1", "2"]}
+    model = Model.model_validate(
+        {
+            "predictions": {"path": f"{tmp_path}/p/{{day}}.parquet", "id": "id", "score": "score"},
+            "outcomes": {"path": f"{tmp_path}/o/{{day}}.parquet", "id": "id", "outcome": "label"},
+            "segments": parts,
+            "strata": parts,
+            "settled_after": 0,
+        }
+    )
+    as_of = DAY + timedelta(9)
+    with open_databases(Engine(threads=1)) as databases:
+        found = dict(summarise_days("m", model, days, as_of=as_of, databases=databases))
+
+    expected = {"1": 99, "2": 100, "other": 101}
+    for day, together in found.items():
+        assert not isinstance(together, Exception)
+        alone = summarise_day("m", model, day, as_of=as_of)
+        for summary in (alone, together):
+            assert {name: part.predicted for name, part in summary.segments.items()} == expected
+            strata = {n: p.predicted for n, p in summary.segments["1"].strata.items()}
+            assert strata == {"1": 99, "2": 0, "other": 0}
