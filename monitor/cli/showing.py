@@ -45,7 +45,6 @@ LONG = 100  # days without a reference: then outcomes are rare, and reading them
 
 if TYPE_CHECKING:
     from monitor.config import Config, Model
-    from monitor.drift.records.facts import OneDay
     from monitor.drift.records.values import MovingPriors
     from monitor.drift.records.verdict import Verdict
     from monitor.read.results import Evaluations, Results
@@ -211,6 +210,7 @@ def _trust(
     A drift in a segment counts for the whole: `beside` are the verdicts of all.
     """
     from monitor.drift.records.verdict import DRIFTING
+    from monitor.read.standing import day_that_contradicts
     from monitor.report.verdicts import few_known
     from monitor.words.trust import after_one_day, trust
 
@@ -231,20 +231,8 @@ def _trust(
         counted=model.has_places,
         few_known=few_known(stands),
     )
-    lately = _contradicting(results, verdict)
+    lately = day_that_contradicts(results, verdict)
     return after_one_day(said, *lately) if lately else said
-
-
-def _contradicting(results: "Results", verdict: "Verdict") -> "tuple[date, OneDay] | None":
-    """Find the newest day of the week before a verdict that alone contradicts the reference."""
-    from monitor.drift.records.verdict import WEEK
-
-    week = [d for d in results.days("verdicts") if 0 < (verdict.day - d).days < WEEK]
-    for day in reversed(week):
-        for v in results.verdicts(day):
-            if v.segment == verdict.segment and v.facts.one_day:
-                return day, v.facts.one_day
-    return None
 
 
 def _is_old(results: "Results", model: "Model", newest: date, today: date) -> bool:

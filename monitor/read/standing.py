@@ -14,6 +14,7 @@ from itertools import pairwise
 from monitor.base.errors import DataError
 from monitor.base.segment_names import WHOLE
 from monitor.drift.records.detector import Incident
+from monitor.drift.records.facts import OneDay
 from monitor.drift.records.verdict import WEEK, Brief, Verdict
 from monitor.evaluation.evaluation import Evaluation, MapGain
 from monitor.read.results import Results
@@ -90,6 +91,16 @@ class Newest:
         of_days = (*waiting, *filter(None, [final.get(1)]))
         alone = next((e for e in of_days if verdict and e.day == verdict.day), None)
         return _together(verdict, alone, final, window, waiting)
+
+
+def day_that_contradicts(results: Results, verdict: Verdict) -> tuple[date, OneDay] | None:
+    """Find the newest day of the week before a verdict that alone contradicts the reference."""
+    week = [d for d in results.days("verdicts") if 0 < (verdict.day - d).days < WEEK]
+    for day in reversed(week):
+        for v in results.verdicts(day):
+            if v.segment == verdict.segment and v.facts.one_day:
+                return day, v.facts.one_day
+    return None
 
 
 def is_old(days: Sequence[date], newest: date, today: date, settled_after: int) -> bool:
