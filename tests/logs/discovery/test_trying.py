@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import TODO
-from monitor.logs.discovery import Guess, guess
+from monitor.logs.discovery import Guess, guess, trying
 from tests.support.undescribed import active
 
 FIRST, DAYS, ROWS = date(2026, 5, 4), 8, 200
@@ -64,6 +64,18 @@ def test_a_check_that_one_day_breaks_is_unsure(broken: range, tmp_path: Path) ->
     assert written["checks.score_out_of_range"] == "reject"
     assert len(model.doubts) == (len(broken) == 1)
     assert all(f"{FIRST + timedelta(DAYS - 1)}: 4 of {ROWS} rows" in d for d in model.doubts)
+
+
+@pytest.mark.parametrize("large", [ROWS - 5, ROWS])  # four rows of each day are left out
+def test_of_large_days_one_is_read(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check that every day breaks is unsure then, as on one day."""
+    monkeypatch.setattr(trying, "LARGE", large)
+    model = found(tmp_path, dict.fromkeys(range(DAYS), 1.5))
+
+    assert active(model)["checks.score_out_of_range"] == "reject"
+    assert len(model.doubts) == (large < ROWS - 4)
 
 
 def test_outcomes_that_contradict_on_a_day_are_to_decide(tmp_path: Path) -> None:
